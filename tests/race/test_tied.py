@@ -193,28 +193,35 @@ def test_a_round_unlike_its_siblings_is_refused(race: Race) -> None:
     assert not why_untied(outcome.comparison, dropped, plan)
 
 
+class Running:
+    """Observe a race, and know whether the trial that runs is a timed one."""
+
+    is_timed = False
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        if isinstance(event, TrialStarted):
+            self.is_timed = event.purpose == "time"
+
+
 @pytest.mark.parametrize(("share", "status"), [(1.0, "ranked"), (0.5, "refused")])
 def test_inference_is_tied_by_the_outputs_that_its_steps_keep(
     race: Race, monkeypatch: pytest.MonkeyPatch, share: float, status: str
 ) -> None:
     """Half a batch in timed trials alone is not what the certificate of the whole batch was made for."""
     run = engine.Step.run
-    timed = []
-
-    def observe(event: Event) -> None:
-        if isinstance(event, TrialStarted):
-            timed[:] = [event.purpose == "time"]
+    trial = Running()
 
     def keeping(step: engine.Step, batch: Batch) -> None:
         run(step, batch)
         outputs = step.outputs(batch)
-        if any(timed):
+        if trial.is_timed:
             outputs[int(share * len(outputs)) :] = 0.0
         vars(step)["kept"] = outputs
 
     monkeypatch.setattr(engine.Step, "run", keeping)
     monkeypatch.setattr(engine.Step, "last_outputs", lambda step: vars(step)["kept"], raising=False)
-    (only,) = race("fake", scenario="infer", max_rounds=1, observe=observe).contenders
+    (only,) = race("fake", scenario="infer", max_rounds=1, observe=trial).contenders
     assert only.status == status, only.reason
     assert ("the outputs of the first step are not those of its certificate" in only.reason) == (share < 1)
 
@@ -222,20 +229,16 @@ def test_inference_is_tied_by_the_outputs_that_its_steps_keep(
 def test_inference_that_computes_no_more_is_refused(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
     """What steps keep after all others is held, too: one that computes no more keeps what it had."""
     run = engine.Step.run
-    timed = []
-
-    def observe(event: Event) -> None:
-        if isinstance(event, TrialStarted):
-            timed[:] = [event.purpose == "time"]
+    trial = Running()
 
     def idling(step: engine.Step, batch: Batch) -> None:
         kept = step._last
         run(step, batch)
-        if any(timed) and kept is not None:
+        if trial.is_timed and kept is not None:
             step._last = kept
 
     monkeypatch.setattr(engine.Step, "run", idling)
-    (only,) = race("fake", scenario="infer", max_rounds=1, observe=observe).contenders
+    (only,) = race("fake", scenario="infer", max_rounds=1, observe=trial).contenders
     assert only.status == "refused"
     assert "the outputs of a step after all others are not those of its certificate" in only.reason
 
@@ -243,14 +246,11 @@ def test_inference_that_computes_no_more_is_refused(race: Race, monkeypatch: pyt
 def test_inference_whose_timed_outputs_are_no_numbers_is_refused(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
     """Outputs that are not finite have no checksums; in timed trials alone, too, they are none that were certified."""
     last = engine.Step.last_outputs
-    timed = []
-
-    def observe(event: Event) -> None:
-        if isinstance(event, TrialStarted):
-            timed[:] = [event.purpose == "time"]
-
-    monkeypatch.setattr(engine.Step, "last_outputs", lambda step: last(step) * (float("nan") if any(timed) else 1.0))
-    (only,) = race("fake", scenario="infer", max_rounds=1, observe=observe).contenders
+    trial = Running()
+    monkeypatch.setattr(
+        engine.Step, "last_outputs", lambda step: last(step) * (float("nan") if trial.is_timed else 1.0)
+    )
+    (only,) = race("fake", scenario="infer", max_rounds=1, observe=trial).contenders
     assert only.status == "refused"
     assert "the outputs of the first step are missing, or not finite" in only.reason
 

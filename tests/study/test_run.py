@@ -68,16 +68,17 @@ def test_a_study_goes_on_where_it_was_interrupted(swept: Swept) -> None:
     assert [one.ended for one in outcome.outcomes] == ["decided", "decided"]
 
 
+def _interrupt_behind_a_round(event: StudyEvent | Event) -> None:
+    """Press Ctrl-C where a comparison has a round."""
+    if isinstance(event, RoundEnded):
+        raise KeyboardInterrupt
+
+
 def test_within_a_point_finished_trials_are_not_done_again(swept: Swept) -> None:
     """A comparison that was cut off goes on from its records, in its own folder."""
-
-    def interrupt(event: StudyEvent | Event) -> None:
-        if isinstance(event, RoundEnded):
-            raise KeyboardInterrupt
-
     noisy = ("fake:process_noise=0.02", "fake:process_noise=0.02")
     with pytest.raises(KeyboardInterrupt):
-        swept(*noisy, observe=interrupt)
+        swept(*noisy, observe=_interrupt_behind_a_round)
     events: list[StudyEvent | Event] = []
     outcome = swept(*noisy, observe=events.append, resume=True)
     first_point = events[: next(index for index, event in enumerate(events) if isinstance(event, PointEnded))]
@@ -113,19 +114,14 @@ def test_a_budget_is_shared(swept: Swept) -> None:
 
 def test_what_was_begun_before_is_never_called_not_begun(swept: Swept) -> None:
     """A comparison that was cut off keeps its rounds where a resumed study has no time for it, and its reason fits."""
-
-    def interrupt(event: StudyEvent | Event) -> None:
-        if isinstance(event, RoundEnded):
-            raise KeyboardInterrupt
-
     noisy = ("fake:process_noise=0.02", "fake:process_noise=0.02")
     with pytest.raises(KeyboardInterrupt):
-        swept(*noisy, observe=interrupt)
+        swept(*noisy, observe=_interrupt_behind_a_round)
     late = swept(*noisy, resume=True, budget_s=1e-9)
     assert [bool(point.outcome) for point in late.points] == [True, False]
     assert all(point.reason.startswith("not run this time: ") for point in late.points)
     with pytest.raises(KeyboardInterrupt):
-        swept(*noisy, observe=interrupt, resume=True)
+        swept(*noisy, observe=_interrupt_behind_a_round, resume=True)
     again = judge_study(Path(late.path)).points
     assert [point.reason[:12] for point in again] == ["", "not run this"]  # the first has run since
 

@@ -37,53 +37,45 @@ def test_a_layer_that_draws_has_to_be_held_too(tmp_path: Path) -> None:
         checked(path)
 
 
-UNTRAINED = {
-    "in a closure": ("bias = nn.Parameter((5,)); self.made = lambda: bias", "return self.head(x) + self.made()"),
-    "in an object of another class": (
+UNHELD = {
+    "Parameter in a closure": (
+        "bias = nn.Parameter((5,)); self.made = lambda: bias",
+        "return self.head(x) + self.made()",
+    ),
+    "Parameter in an object of another class": (
         "from types import SimpleNamespace; self.parts = SimpleNamespace(bias=nn.Parameter((5,)))",
         "return nn.maximum(self.head(x), self.parts.bias)",
     ),
-    "in a module that the model does not hold": (
+    "Parameter in a module that the model does not hold": (
         "part = nn.Module(); part.bias = nn.Parameter((6, 5)); self.made = lambda: part",
         "return nn.matmul(x, self.made().bias)",
     ),
-}
-
-
-@pytest.mark.parametrize("name", UNTRAINED)
-def test_an_array_that_the_model_does_not_hold(name: str, tmp_path: Path) -> None:
-    """It would be computed with, and stay as it was drawn, in whatever framework has drawn it."""
-    layers, forward = UNTRAINED[name]
-    path = write(tmp_path, VECTOR, f"self.head = nn.Linear(6, 5); {layers}", forward)
-    with pytest.raises(ModelFileError) as refused:
-        checked(path)
-    told = f"{path}:18: in forward: nn.Parameter is used, and the model does not hold it, so that nothing would load"
-    assert str(refused.value).startswith(told)
-    assert "(self.array = nn.Parameter(...) in __init__)" in str(refused.value)
-
-
-FIXED = {
-    "in a closure": (
-        "mask = nn.constant(numpy.ones(5)); self.made = lambda: mask",
+    "constant in a closure": (
+        "import numpy; mask = nn.constant(numpy.ones(5)); self.made = lambda: mask",
         "return self.head(x) * self.made()",
     ),
-    "in an object of another class": (
-        "from types import SimpleNamespace; self.parts = SimpleNamespace(mask=nn.constant(numpy.ones(5)))",
+    "constant in an object of another class": (
+        "import numpy, types; self.parts = types.SimpleNamespace(mask=nn.constant(numpy.ones(5)))",
         "return nn.maximum(self.head(x), self.parts.mask)",
     ),
 }
+WHY = {"Parameter": "nothing would load", "constant": "not every framework"}
 
 
-@pytest.mark.parametrize("name", FIXED)
-def test_a_constant_that_the_model_does_not_hold(name: str, tmp_path: Path) -> None:
-    """In some frameworks only a module makes an array of it, and only there does it follow the model to its device."""
-    layers, forward = FIXED[name]
-    path = write(tmp_path, VECTOR, f"import numpy; self.head = nn.Linear(6, 5); {layers}", forward)
+@pytest.mark.parametrize("name", UNHELD)
+def test_an_array_that_the_model_does_not_hold(name: str, tmp_path: Path) -> None:
+    """A Parameter would be computed with, and stay as it was drawn, in whatever framework has drawn it.
+
+    Of a constant, in some frameworks only a module makes an array, and only there does it follow the model to its
+    device.
+    """
+    kind, (layers, forward) = name.split(maxsplit=1)[0], UNHELD[name]
+    path = write(tmp_path, VECTOR, f"self.head = nn.Linear(6, 5); {layers}", forward)
     with pytest.raises(ModelFileError) as refused:
         checked(path)
-    told = f"{path}:18: in forward: nn.constant is used, and the model does not hold it, so that not every framework"
+    told = f"{path}:18: in forward: nn.{kind} is used, and the model does not hold it, so that {WHY[kind]}"
     assert str(refused.value).startswith(told)
-    assert "(self.array = nn.constant(...) in __init__)" in str(refused.value)
+    assert f"(self.array = nn.{kind}(...) in __init__)" in str(refused.value)
 
 
 def test_a_constant_that_the_model_holds_by_another_name_passes(tmp_path: Path) -> None:

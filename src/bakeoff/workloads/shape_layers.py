@@ -13,16 +13,11 @@ if TYPE_CHECKING:
     from bakeoff.workloads.shape_functions import Counter
 
 
-class Parameter(layers.Parameter, Shape):
-    """An array that is trained by itself."""
+class _Held(Shape):
+    """An array that the model has to hold."""
 
     counter: Counter
     _dims: tuple[int, ...]
-
-    def __init__(self, shape: tuple[int, ...], std: float = 1.0) -> None:
-        """Take the shape."""
-        layers.Parameter.__init__(self, shape, std)
-        Shape.__init__(self, shape, trained=True)
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -35,11 +30,17 @@ class Parameter(layers.Parameter, Shape):
         self._dims = dims
 
 
-class constant(layers.constant, Shape):  # noqa: N801 - the vocabulary's name for it
-    """An array that is never trained, made while the model is built."""
+class Parameter(layers.Parameter, _Held):
+    """An array that is trained by itself."""
 
-    counter: Counter
-    _dims: tuple[int, ...]
+    def __init__(self, shape: tuple[int, ...], std: float = 1.0) -> None:
+        """Take the shape."""
+        layers.Parameter.__init__(self, shape, std)
+        Shape.__init__(self, shape, trained=True)
+
+
+class constant(layers.constant, _Held):  # noqa: N801 - the vocabulary's name for it
+    """An array that is never trained, made while the model is built."""
 
     def __init__(self, array: Any) -> None:
         """Take shape and kind of values."""
@@ -51,16 +52,6 @@ class constant(layers.constant, Shape):  # noqa: N801 - the vocabulary's name fo
             raise LayoutError(msg)
         layers.constant.__init__(self, array)
         Shape.__init__(self, array.shape, integer=array.dtype.kind == "i", boolean=array.dtype.kind == "b")
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        """The length of every axis; raises LayoutError where the model does not hold the array that is asked."""
-        self.counter.check_held(self, "used")
-        return self._dims
-
-    @dims.setter
-    def dims(self, dims: tuple[int, ...]) -> None:
-        self._dims = dims
 
 
 class Counted(layers.Layer):
