@@ -26,7 +26,7 @@ from bakeoff.certify.certificate import certify
 from bakeoff.certify.checks import Exhibit
 from bakeoff.race.prepare import prepared
 from bakeoff.race.specs import Specs
-from bakeoff.spec.record import Evidence
+from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.request import Request
 from bakeoff.workloads.load import load, names
 

@@ -13,8 +13,8 @@ from bakeoff.certify.checks import Exhibit
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
 from bakeoff.certify.tolerances import MOST, ROOM, UNIT_ROUNDOFF, amplitude
+from bakeoff.spec.evidence import Evidence, Spread
 from bakeoff.spec.optimizer import Adam
-from bakeoff.spec.record import Evidence, Spread
 from bakeoff.spec.scenario import SCENARIOS, ScenarioSpec
 from bakeoff.spec.verdict import Certificate
 from bakeoff.spec.workload import Size, Workload

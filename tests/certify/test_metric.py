@@ -11,8 +11,8 @@ from tests.certify.test_certificate import LOSSES, SIZE, WORKLOAD, exhibit, spre
 from bakeoff.certify.certificate import certify
 from bakeoff.certify.spread import Results, spread
 from bakeoff.certify.tolerances import LATER_ROOM, PROGRAM, ROOM, amplitude
+from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.metric import Metric
-from bakeoff.spec.record import Evidence
 from bakeoff.spec.verdict import Check
 
 METRIC = Metric(name="error", unit="m")

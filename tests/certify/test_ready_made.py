@@ -6,7 +6,7 @@ import pytest
 
 from bakeoff.certify.checks import Exhibit
 from bakeoff.certify.ready_made import certify_ready_made
-from bakeoff.spec.record import Evidence
+from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.verdict import Certificate
 from bakeoff.spec.workload import Size

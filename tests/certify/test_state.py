@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bakeoff.certify.state import added, check_state
-from bakeoff.spec.record import Evidence
+from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.verdict import Check
 
 BATCH = 8

@@ -14,7 +14,7 @@ from bakeoff.certify.tolerances import (
     is_measured,
     of_version_1,
 )
-from bakeoff.spec.record import Evidence, Spread
+from bakeoff.spec.evidence import Evidence, Spread
 
 PRECISIONS = ["float64", "float32", "tf32", "float16", "bfloat16"]
 

@@ -8,8 +8,8 @@ import pytest
 
 from bakeoff.certify.tolerances import PROGRAM, UpdateTolerance, allowed, amplitude
 from bakeoff.certify.update import POSITIONS, check_updates, positions
+from bakeoff.spec.evidence import Evidence, Spread
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop, decay_of
-from bakeoff.spec.record import Evidence, Spread
 from bakeoff.spec.schedule import Constant, Linear
 from bakeoff.workloads.optimizers import clipped_share, norm_of, updated
 from bakeoff.workloads.schedules import rate

@@ -25,8 +25,8 @@ from bakeoff.environments.interpreters import resolve
 from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.measure.machine import usable_cores
 from bakeoff.spec.contender import Contender, parse_contender
+from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.per_sample import OPTION, PLAIN, PerSample
-from bakeoff.spec.record import Evidence
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import FIXED, Inputs, TrialSpec
 from bakeoff.workloads import plan

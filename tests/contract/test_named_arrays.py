@@ -25,7 +25,7 @@ from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.measure.machine import usable_cores
 from bakeoff.spec.batch import Batch
 from bakeoff.spec.contender import Contender
-from bakeoff.spec.record import Evidence
+from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.trial.inputs import Batches
 from bakeoff.workloads import plan

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from bakeoff.spec.errors import StoreError, UnknownNameError
-from bakeoff.spec.record import Evidence
+from bakeoff.spec.evidence import Evidence
 from bakeoff.store import evidence, reading
 from bakeoff.store.evidence import read_arrays
 from bakeoff.store.files import read_comparison, write_comparison, write_record

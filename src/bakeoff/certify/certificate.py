@@ -35,7 +35,7 @@ from bakeoff.spec.verdict import Certificate, Check
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bakeoff.spec.record import Evidence
+    from bakeoff.spec.evidence import Evidence
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size, Workload
 

@@ -13,9 +13,9 @@ from bakeoff.certify.sample import distance, largest
 from bakeoff.certify.tolerances import Allowed
 from bakeoff.certify.update import with_gradient
 from bakeoff.certify.varying import same_for_all
+from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.optimizer import Optimizer
 from bakeoff.spec.per_sample import PerSample
-from bakeoff.spec.record import Evidence
 from bakeoff.spec.scenario import EvidencePart
 from bakeoff.spec.verdict import Check, Stage
 from bakeoff.workloads.optimizers import Arrays

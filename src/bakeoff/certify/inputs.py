@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bakeoff.spec.verdict import Check
 
 if TYPE_CHECKING:
-    from bakeoff.spec.record import InputPass
+    from bakeoff.spec.evidence import InputPass
 
 SHUFFLED = "pipeline"
 """The value of the option `input` with which a framework's own loader shuffles."""

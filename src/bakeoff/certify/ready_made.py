@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bakeoff.certify.checks import Exhibit
-    from bakeoff.spec.record import Evidence
+    from bakeoff.spec.evidence import Evidence
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
 

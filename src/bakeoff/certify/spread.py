@@ -32,7 +32,7 @@ from bakeoff.certify.errors import (
 from bakeoff.certify.tolerances import amplitude
 from bakeoff.certify.trajectory import trajectory_errors
 from bakeoff.certify.update import with_gradient
-from bakeoff.spec.record import Spread
+from bakeoff.spec.evidence import Spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bakeoff.spec.record import Evidence
+    from bakeoff.spec.evidence import Evidence
     from bakeoff.workloads.optimizers import Arrays
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.spec.record import Evidence, Spread
+    from bakeoff.spec.evidence import Evidence, Spread
 
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "tf32": 2.0**-11, "bfloat16": 2.0**-8, "float16": 2.0**-11}
 """The largest relative error of one rounding: half the distance of two numbers, with 52, 23, 10, 7 and 10 stored bits.

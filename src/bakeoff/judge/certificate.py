@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.spec.comparison import Comparison, ContenderPlan
-    from bakeoff.spec.record import Evidence, Record
+    from bakeoff.spec.evidence import Evidence
+    from bakeoff.spec.record import Record
     from bakeoff.spec.verdict import Certificate
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from bakeoff.spec.comparison import Comparison, ContenderPlan
-    from bakeoff.spec.record import Evidence, Record, Tie
+    from bakeoff.spec.evidence import Evidence
+    from bakeoff.spec.record import Record, Tie
 
 EXACT = frozenset({"float32", "tf32", "float64"})
 """Precisions in which two different losses are two different numbers: bfloat16 has 256 between 2 and 4."""

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 Scenario = Literal["train", "infer", "per-sample-gradients"]
 
 EvidencePart = Literal["outputs", "ran", "losses", "gradients", "optimizer", "updates", "state", "norms", "noise"]
-"""What a certificate can check beside the parameters; see `bakeoff.spec.record.Evidence`.
+"""What a certificate can check beside the parameters; see `bakeoff.spec.evidence.Evidence`.
 
 outputs    of the model in evaluation mode
 ran        the outputs that a timed step keeps

@@ -15,7 +15,7 @@ from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
 from bakeoff.certify.sample import sample
 from bakeoff.certify.spread import Results, moved, spread
 from bakeoff.certify.state import added
-from bakeoff.spec.record import EVIDENCE_VERSION, Evidence
+from bakeoff.spec.evidence import EVIDENCE_VERSION, Evidence
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.files import write_atomically

@@ -13,7 +13,7 @@ import numpy as np
 
 import bakeoff.frameworks
 from bakeoff.frameworks.engine import Samples
-from bakeoff.spec.record import InputPass
+from bakeoff.spec.evidence import InputPass
 from bakeoff.spec.trial import KINDS
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ import numpy as np
 
 from bakeoff.certify.checksum import checksums
 from bakeoff.spec import protocol
+from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.group import replica_folder
-from bakeoff.spec.record import Evidence, Memory, ReplicaReport, Tie
+from bakeoff.spec.record import Memory, ReplicaReport, Tie
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.trial.cores import cores_in_force
 from bakeoff.trial.evidence import save

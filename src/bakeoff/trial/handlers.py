@@ -16,7 +16,8 @@ import msgspec
 from bakeoff.measure import contention, memory
 from bakeoff.measure.selftest import TimerProbe
 from bakeoff.spec import protocol
-from bakeoff.spec.record import Evidence, Memory, Record
+from bakeoff.spec.evidence import Evidence
+from bakeoff.spec.record import Memory, Record
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.selftest import Profiled
 from bakeoff.spec.trial import KINDS, SNAPSHOT_STEPS
