@@ -76,9 +76,17 @@ def test_per_sample_gradients_are_those_of_a_loop_over_samples(contender: str, w
     assert certificate.passed, certificate.reason
 
 
-@pytest.mark.parametrize("text", [f"jittor:{OPTION}=closed-form", f"torch:{OPTION}=hooks"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"jittor:{OPTION}=closed-form",
+        f"torch:{OPTION}=hooks",
+        f"tensorflow:{OPTION}=default",
+        f"tensorflow:{OPTION}=loop",
+    ],
+)
 def test_a_layer_that_is_never_called_has_gradients_of_zero(text: str) -> None:
-    """Ways that note what each layer is given have nothing of such a layer; it decays as in every other way."""
+    """Ways that note what each layer is given, and TensorFlow's tape, have nothing of such a layer; it still decays."""
     chosen = computed_by(f"{text},threads=1")
     if NOT_INSTALLED in (reason := chosen.refusal(f"unused/{SCENARIO}")):
         pytest.skip(reason)

@@ -271,6 +271,8 @@ class TrainStep(WithoutOutputs, Step):
         statistics, draws = self._statistics.values(), border.generators(self._net)
         self._changing = [*self._variables, *statistics, *self._optimizer.variables, *draws]
         """What steps change."""
+        self._trained = [variable.value for variable in self._variables]
+        """As TensorFlow's own: of Keras', it knows no type for the gradient of a parameter that the loss never uses."""
         self._compute = in_shards(self._loss_and_gradients, model.shards, list(statistics))
         self._run = in_mode(replicas.each(self._train), options["mode"])
         self._differentiate = in_mode(replicas.each(self._reduced), options["mode"])
@@ -291,7 +293,7 @@ class TrainStep(WithoutOutputs, Step):
         with phase.training(), tf.GradientTape() as tape:
             loss = self._loss_of(nn, self._precision.called(self._net, inputs), targets, inputs)
             scaled = self._optimizer.scale_loss(loss)
-        gradients = tape.gradient(scaled, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        gradients = tape.gradient(scaled, self._trained, unconnected_gradients=tf.UnconnectedGradients.ZERO)
         return loss, [_summed(gradient) for gradient in gradients]
 
     def run(self, batch: DeviceBatch) -> None:

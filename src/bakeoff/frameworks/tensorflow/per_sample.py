@@ -93,7 +93,7 @@ class PerSampleStep(engine.TrainStep):
         """Return the loss of a batch of one sample, and its gradient."""
         with phase.training(), tf.GradientTape() as tape:
             loss = self._loss_of(nn, self._precision.called(self._net, inputs), targets, inputs)
-        gradients = tape.gradient(loss, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        gradients = tape.gradient(loss, self._trained, unconnected_gradients=tf.UnconnectedGradients.ZERO)
         return loss, [tf.convert_to_tensor(one) for one in gradients]
 
     def _jacobian(self, inputs: Any, targets: Any) -> tuple[Any, list[Any]]:
@@ -101,7 +101,7 @@ class PerSampleStep(engine.TrainStep):
         with phase.training(), tf.GradientTape() as tape:
             outputs = self._precision.called(self._net, inputs)
             losses = tf.vectorized_map(lambda sample: self._loss_of(nn, *_batch_of(sample)), (outputs, targets, inputs))
-        gradients = tape.jacobian(losses, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        gradients = tape.jacobian(losses, self._trained, unconnected_gradients=tf.UnconnectedGradients.ZERO)
         return losses, [tf.convert_to_tensor(one) for one in gradients]
 
     def _looped(self, inputs: Any, targets: Any) -> tuple[Any, Any, list[Any]]:
