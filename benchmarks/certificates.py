@@ -1,19 +1,21 @@
 """What certificates find: the largest error of each check, with what it may be.
 
-    python benchmarks/certificates.py [--full] [--only WORDS ...] [--keep FILE] [--limit 900] [--output STEM]
+    python benchmarks/certificates.py [--full [--macs N]] [--only WORDS ...] [--keep FILE] [--limit 900] [--output STEM]
 
 Each row is a contender against PyTorch in float64: the number is the largest error that a check found, relative as the
 check says (docs/method.md), "!" marks one beyond what is allowed. It has no clock: a busy machine does not change it.
 The cases are those that no race of a report shows: Jittor and MLX, half precision, inference, the workload that only
 infers. Batches are the workload's own where none is named. With --full they are every scenario of every workload at
-full size and its own batch in all frameworks, the cheapest first; a case is kept in FILE once it is done, so that a
-second call goes on. `program` is the largest error of the stage in float64, of all checks.
+full size and its own batch in all frameworks, the cheapest first; --macs halves a batch until its forward pass has no
+more multiply-accumulates than that, or one sample is left. A case is kept in FILE once it is done, so that a second
+call goes on. `program` is the largest error of the stage in float64, of all checks.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import tempfile
 from pathlib import Path
@@ -28,6 +30,7 @@ from bakeoff.workloads.load import load, names
 
 if TYPE_CHECKING:
     from bakeoff.spec.verdict import Certificate
+    from bakeoff.spec.workload import Size
 
 ALL = ("torch", "jax", "tensorflow", "jittor", "mlx")
 HALF = ("torch:precision=bfloat16", "jax:precision=bfloat16", "tensorflow:precision=bfloat16")
@@ -95,13 +98,23 @@ def rows_of(
         return []
 
 
-def full_cases() -> list[tuple[str, str, str, int | None, tuple[str, ...]]]:
-    """Return every scenario of every workload at full size and its own batch, in all frameworks, the cheapest first."""
+def full_cases(most_macs: float) -> list[tuple[str, str, str, int | None, tuple[str, ...]]]:
+    """Return every scenario of every workload at full size and its batch, in all frameworks, the cheapest first."""
     found = [load(name).workload for name in names()]
     by_cost = sorted(found, key=lambda one: one.sizes["full"].macs * one.sizes["full"].batch_size)
     return [
-        (one.name, scenario, "full", one.sizes["full"].batch_size, ALL) for one in by_cost for scenario in one.scenarios
+        (one.name, scenario, "full", batch_within(one.sizes["full"], most_macs), ALL)
+        for one in by_cost
+        for scenario in one.scenarios
     ]
+
+
+def batch_within(size: Size, most_macs: float) -> int:
+    """Return a size's batch, halved until its forward pass has no more multiply-accumulates than that."""
+    batch = size.batch_size
+    while batch > 1 and batch * size.macs > most_macs:
+        batch //= 2
+    return batch
 
 
 def kept(path: Path | None) -> dict[str, list[dict[str, Any]]]:
@@ -115,6 +128,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[""], help="cases one of whose words holds one of these")
     parser.add_argument("--full", action="store_true", help="every workload and scenario at full size")
+    parser.add_argument("--macs", type=float, default=math.inf, help="the most of a batch's forward pass, with --full")
     parser.add_argument("--keep", type=Path, help="where rows are kept between calls")
     parser.add_argument("--limit", type=float, default=LIMIT_S, help="seconds of one trial")
     parser.add_argument("--output", type=Path)
@@ -122,7 +136,7 @@ def main() -> None:
     rows = []
     done = kept(options.keep)
     with tempfile.TemporaryDirectory() as folder:
-        for case in full_cases() if options.full else CASES:
+        for case in full_cases(options.macs) if options.full else CASES:
             words = " ".join(map(str, case))
             if not any(word in words for word in options.only):
                 continue

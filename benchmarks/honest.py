@@ -1,9 +1,10 @@
 """Whether honest contenders are certified: how much of what is allowed each uses, over workloads, batches and seeds.
 
-    python benchmarks/honest.py FOLDER [--workloads ...] [--batches 1 8 64] [--seeds 20] [--size reduced]
+    python benchmarks/honest.py FOLDER [--workloads ...] [--batches 1 8 64] [--in-turn] [--seeds 20] [--size reduced]
         [--contenders torch jax tensorflow mlx torch:precision=bfloat16] [--output benchmarks/results/honest]
 
-The reference and every contender compute all their evidence in one process each, which is kept in FOLDER, so that a
+Every seed takes every batch size; with --in-turn the first seed the first one, the second seed the second one, and so
+on round: as many draws of data and parameters over more sizes in less time. The reference and every contender compute all their evidence in one process each, which is kept in FOLDER, so that a
 second call goes on. `used` is the largest error divided by what is allowed, over all of a contender's certificates in
 a workload: above 1 it is refused.
 """
@@ -179,6 +180,7 @@ def main() -> None:
     parser.add_argument("--workloads", nargs="+", default=names())
     parser.add_argument("--contenders", nargs="+", default=PLAIN)
     parser.add_argument("--batches", nargs="+", type=int, default=[1, 8, 64])
+    parser.add_argument("--in-turn", action="store_true", help="one batch size a seed")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--size", default="reduced")
     parser.add_argument("--scenario", default="train")
@@ -189,12 +191,12 @@ def main() -> None:
     cases = [
         case_of(asked.folder, asked, workload, batch, seed)
         for workload in asked.workloads
-        for batch in asked.batches
         for seed in range(asked.seeds)
+        for batch in ([asked.batches[seed % len(asked.batches)]] if asked.in_turn else asked.batches)
     ]
     compute(cases, asked.folder)
     found = rows(cases)
-    batches = ", ".join(map(str, asked.batches))
+    batches = ", ".join(map(str, asked.batches)) + (" in turn" if asked.in_turn else "")
     every, refused, failed = (sum(row[key] for row in found) for key in ("certificates", "refused", "failed"))
     about = (
         "Certificates of honest contenders: the share of what is allowed that the worst of each check uses\n\n"
