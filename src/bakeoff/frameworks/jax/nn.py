@@ -306,14 +306,14 @@ def tokens(x: jax.Array) -> jax.Array:
     return jnp.reshape(x, (x.shape[0], -1, x.shape[-1]))
 
 
-def concat(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
+def concat(arrays: Iterable[jax.Array], axis: int) -> jax.Array:
     """Join arrays along an axis."""
-    return jnp.concat(arrays, axis=axis)
+    return jnp.concat(list(arrays), axis=axis)
 
 
-def concat_channels(maps: Sequence[jax.Array]) -> jax.Array:
+def concat_channels(maps: Iterable[jax.Array]) -> jax.Array:
     """Join feature maps by their channels."""
-    return jnp.concat(maps, axis=-1)
+    return jnp.concat(list(maps), axis=-1)
 
 
 def broadcast_to(x: jax.Array, shape: Sequence[int]) -> jax.Array:

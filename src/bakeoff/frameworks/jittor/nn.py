@@ -286,12 +286,12 @@ def tokens(x: Any) -> Any:
 
 def concat(arrays: Any, axis: int) -> Any:
     """Join arrays along an axis that they have."""
-    return jt.concat(arrays, axis)
+    return jt.concat(list(arrays), axis)
 
 
 def concat_channels(maps: Any) -> Any:
     """Join feature maps by their channels."""
-    return jt.concat(maps, 1)
+    return jt.concat(list(maps), 1)
 
 
 def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:

@@ -244,12 +244,12 @@ def tokens(x: Any) -> Any:
 
 def concat(arrays: Any, axis: int) -> Any:
     """Join arrays along an axis that they have."""
-    return torch.cat(arrays, axis)
+    return torch.cat(list(arrays), axis)
 
 
 def concat_channels(maps: Any) -> Any:
     """Join feature maps by their channels."""
-    return torch.cat(maps, 1)
+    return torch.cat(list(maps), 1)
 
 
 def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:
