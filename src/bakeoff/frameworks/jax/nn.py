@@ -253,12 +253,18 @@ def _rngs() -> nnx.Rngs:
     return nnx.Rngs(0)
 
 
+def _value(x: Any) -> jax.Array:
+    """Return an array, or that of a parameter: primitives of JAX, and its rule for the slope of relu, take no other."""
+    found: jax.Array = x[...] if isinstance(x, nnx.Variable) else x
+    return found
+
+
 # --- Functions ----------------------------------------------------------------------------------------------------
 
 
 def relu(x: jax.Array) -> jax.Array:
     """Return max(x, 0)."""
-    return nnx.relu(x)
+    return nnx.relu(_value(x))
 
 
 def gelu(x: jax.Array) -> jax.Array:
@@ -273,7 +279,7 @@ def tanh(x: jax.Array) -> jax.Array:
 
 def sigmoid(x: jax.Array) -> jax.Array:
     """Return 1 / (1 + exp(-x))."""
-    return nnx.sigmoid(x)
+    return nnx.sigmoid(_value(x))
 
 
 def softmax(x: jax.Array) -> jax.Array:
