@@ -244,7 +244,7 @@ def flattened(*, conv_first: bool) -> Case:
     """Make the case of a Linear behind a flattened map that is neither square nor has as many channels as rows."""
 
     def build(nn: Any) -> Any:
-        layers = {"head": nn.Linear((2, 3, 4 if conv_first else 2), CLASSES)}
+        layers = {"head": nn.Linear((2, 3, 4) if conv_first else [2, 3, 2], CLASSES)}
         if conv_first:
             layers["first"] = nn.Conv2d(2, 4, 1)
         return model(nn, layers, lambda m, x: m.head(nn.flatten(m.first(x) if conv_first else x)))
