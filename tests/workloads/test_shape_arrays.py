@@ -93,6 +93,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a comparison by an operator": (lambda: x < 1.0, "nn.less(a, b), nn.less_equal(a, b) and nn.equal(a, b)"),
     "an unequal comparison": (lambda: x != 1.0, "nn.equal(a, b)"),
     "a comparison of two kinds": (lambda: nn.less(ids, x), "nn.less of an array (4, 6) of integers"),
+    "an order of booleans": (lambda: nn.less(mask, mask), "nn.less of booleans, an array (4, 6) and an array (4, 6)"),
     "a comparison of numbers": (lambda: nn.equal(1, 2), "nn.equal takes arrays; these are 1 and 2"),
     "a condition of numbers": (lambda: nn.where(x, x, x), "nn.where takes booleans, as nn.less(a, b)"),
     "a choice of two kinds": (lambda: nn.where(mask, ids, x), "nn.to_float(x) makes integers and booleans"),
