@@ -176,7 +176,7 @@ class Linear(nnx.Linear):
 
     def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
         """Take the feature map (height, width, channels) as it is flattened here, which is in that order."""
-        features = in_features if isinstance(in_features, int) else math.prod(in_features)
+        features = math.prod(in_features) if isinstance(in_features, (tuple, list)) else in_features
         super().__init__(features, out_features, use_bias=bias, kernel_init=nnx.initializers.zeros, rngs=_rngs())
 
 

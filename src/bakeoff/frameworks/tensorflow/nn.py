@@ -186,7 +186,7 @@ class Linear(keras.layers.Dense):
     def __init__(self, in_features: int | tuple[int, ...], out_features: int, bias: bool = True) -> None:
         """Build the layer; a flattened feature map (height, width, channels) is in canonical order here as it is."""
         super().__init__(out_features, use_bias=bias, kernel_initializer="zeros")
-        self.build((None, in_features if isinstance(in_features, int) else math.prod(in_features)))
+        self.build((None, math.prod(in_features) if isinstance(in_features, (tuple, list)) else in_features))
 
 
 class LayerNorm(keras.layers.LayerNormalization):

@@ -160,7 +160,7 @@ class Linear(torch.nn.Linear):
 
     def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
         """Note how the inputs unfold, for loading."""
-        inputs = (in_features,) if isinstance(in_features, int) else tuple(in_features)
+        inputs = tuple(in_features) if isinstance(in_features, (tuple, list)) else (in_features,)
         super().__init__(math.prod(inputs), out_features, bias=bias)
         self.layout = Layout((self.in_features, out_features), (*inputs, out_features))
         self.layouts = {"weight": self.layout}
