@@ -143,10 +143,12 @@ def test_articles_begin_with_their_titles() -> None:
 
 
 def test_a_line_ends_at_its_newline_alone(tmp_path: Path) -> None:
-    """As in the Parquet files: a separator of lines within an article is a part of its text."""
-    (tmp_path / "wiki.train.raw").write_text(" = A = \n one\u2028two\x85three \n", encoding="utf-8")
-    lines, _, _ = wikitext._lines(str(tmp_path))
-    assert wikitext.articles(lines) == [["= A =", "one\u2028two\x85three"]]
+    """As in the Parquet files: a separator of lines within an article is a part of its text; Windows has two."""
+    for ends in ("\n", "\r\n"):
+        text = f" = A = {ends} one\u2028two\x85three\rfour {ends}"
+        (tmp_path / "wiki.train.raw").write_bytes(text.encode())
+        lines, _, _ = wikitext._lines(str(tmp_path))
+        assert wikitext.articles(lines) == [["= A =", "one\u2028two\x85three\rfour"]]
 
 
 def test_a_title_may_be_one_letter() -> None:
@@ -241,11 +243,19 @@ def test_translation(tmp_path: Path) -> None:
     assert "byte-pair vocabulary of " in found.source
 
 
+def test_pairs_stay_pairs_behind_a_carriage_return(tmp_path: Path) -> None:
+    """Real corpora have some within sentences of one language; and files whose last line ends without a newline."""
+    (tmp_path / "train.en").write_bytes(b"one\r and more\ntwo\nthree\n")
+    (tmp_path / "train.de").write_bytes(b"eins\r\nzwei\r\ndrei")
+    english, german = wmt16._of_files("wmt16", tmp_path)
+    assert (english, german) == (["one\r and more", "two", "three"], ["eins", "zwei", "drei"])
+
+
 def test_parallel_text_that_is_not(tmp_path: Path) -> None:
     """Files of different lengths are refused with both, and a folder without any with what was looked for."""
     folder = parallel(tmp_path)
     (tmp_path / "train.de").write_text("ein Satz\n")
-    with pytest.raises(UsageError, match=r"train\.en has 7 lines and train\.de has 2"):
+    with pytest.raises(UsageError, match=r"train\.en has 6 lines and train\.de has 1"):
         wmt16.load(TRANSLATION, 10, 0, folder)
     (tmp_path / "train.de").unlink()
     with pytest.raises(UsageError, match=r"no two files of one name"):

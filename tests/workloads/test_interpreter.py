@@ -141,6 +141,20 @@ MISTAKES = {
         18,
         "different numbers",
     ),
+    "a Linear of one axis": (
+        VECTOR,
+        "self.row = nn.Parameter((6,)); self.head = nn.Linear(6, 5)",
+        "return x[:, :5] * self.head(self.row)",
+        18,
+        "nn.Linear takes features in the last of two axes or more; this is an array (6,): nn.reshape makes it a row",
+    ),
+    "a product of an embedding with one axis": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5); self.row = nn.Parameter((5,))",
+        "return nn.to_float(x) * nn.mean(self.table.attend(self.row))",
+        18,
+        "nn.Embedding.attend takes features in the last of two axes or more",
+    ),
     "numbers into an Embedding": (
         VECTOR,
         "self.table = nn.Embedding(11, 5)",

@@ -3,16 +3,18 @@ from __future__ import annotations
 import pytest
 
 from bakeoff.spec.batch import ArraySpec
+from bakeoff.workloads.interpreter import check_model
+from bakeoff.workloads.load import load
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
 from bakeoff.workloads.shapes import LayoutError, Shape, of_batch
 
-NN = Functions(Counter())
+NN, LOSSES = Functions(Counter()), Losses(Counter())
 LOGITS, LABELS, LENGTHS = Shape((4, 9, 5), trained=True), Shape((4, 3), integer=True), Shape((4,), integer=True)
 
 
 def test_ctc_gives_one_number_that_hangs_on_its_logits() -> None:
     """Of logits, labels and both lengths."""
-    found = Losses.ctc(LOGITS, LABELS, LENGTHS, LENGTHS)
+    found = LOSSES.ctc(LOGITS, LABELS, LENGTHS, LENGTHS)
     assert found.shape == ()
     assert found.trained
 
@@ -32,6 +34,8 @@ def test_ctc_gives_one_number_that_hangs_on_its_logits() -> None:
         (3, Shape((3,), integer=True), "label_lengths (4,)"),
         (2, of_batch(ArraySpec(dtype="int32", high=10), 4), "nn.ctc takes logit_lengths from 1 on"),
         (3, of_batch(ArraySpec(dtype="int32", high=4), 4), "nn.ctc takes label_lengths from 1 on"),
+        (2, of_batch(ArraySpec(dtype="int32", low=1, high=11), 4), "nn.ctc takes logit_lengths up to 9, the length"),
+        (3, of_batch(ArraySpec(dtype="int32", low=1, high=5), 4), "nn.ctc takes label_lengths up to 3, the length"),
     ],
 )
 def test_ctc_refuses_what_it_cannot_take(place: int, given: Shape, told: str) -> None:
@@ -39,8 +43,14 @@ def test_ctc_refuses_what_it_cannot_take(place: int, given: Shape, told: str) ->
     arguments = [LOGITS, LABELS, LENGTHS, LENGTHS]
     arguments[place] = given
     with pytest.raises(LayoutError) as refused:
-        Losses.ctc(*arguments)
+        LOSSES.ctc(*arguments)
     assert told in str(refused.value)
+
+
+def test_ctc_of_a_shorter_batch_is_not_held_to_the_ranges_of_its_lengths() -> None:
+    """`--padding` cuts spectrograms and letters to the longest of their batch; the size declares the longest of all."""
+    loaded = load("deepspeech2")
+    check_model(loaded, loaded.size("reduced"), "train", {"spectrogram": 61, "labels": 4})
 
 
 def test_columns_of_a_map_are_a_sequence() -> None:

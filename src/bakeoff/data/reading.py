@@ -124,9 +124,13 @@ def column_of(source: str, split: Any, name: str) -> list[Any]:
 
 
 def text_of(path: Path) -> str:
-    """Return a file's text; raise UsageError for what is no UTF-8 or cannot be read."""
+    """Return a file's text; raise UsageError for what is no UTF-8 or cannot be read.
+
+    Lines end as on Unix or on Windows. A carriage return by itself is a part of its line: `read_text` would end one
+    there, and parallel texts of WMT have some in one language alone (news-commentary, for one).
+    """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path} cannot be read as text: {error}"
         raise UsageError(msg) from error

@@ -51,7 +51,7 @@ def check_model(
     inputs, targets = (on_shapes(arrays, size) for arrays in (sample.inputs | size.collected, sample.targets))
     outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True, entries=entries))
     counter = Counter()
-    counter.is_built = True
+    counter.is_built, counter.is_cut = True, bool(entries)
     nn = vocabulary(counter, trains=True)
     found = _told(path, "loss", lambda: given_inputs(loss)(nn, outputs, targets, inputs))
     if not isinstance(found, Shape) or found.dims != () or not found.trained:
@@ -123,7 +123,7 @@ def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
     layers |= {"Module": _Module, "ModuleList": plan.ModuleList}
     more = shape_map_functions.FUNCTIONS | {"scan": shape_recurrent.scan, "in_training": lambda _: trains}
     functions = {name: getattr(Functions(counter), name) for name in FUNCTIONS.keys() - more}
-    losses = {name: getattr(Losses, name) for name in LOSSES}
+    losses = {name: getattr(Losses(counter), name) for name in LOSSES}
     return SimpleNamespace(**layers, **functions, **more, **losses)
 
 

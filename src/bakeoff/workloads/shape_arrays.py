@@ -24,9 +24,13 @@ EVERY_ELEMENT = (
 
 
 def _compared(function: str, a: Any, b: Any, /) -> Shape:
-    """Return what a comparison gives: booleans, in the layout of both."""
+    """Return what a comparison gives: booleans, in the layout of both; of booleans not every framework has an order."""
     _an_array(function, a, b)
-    return _together(function, a, b).like(boolean=True)
+    found = _together(function, a, b)
+    if found.boolean and function != "equal":
+        msg = f"nn.{function} of booleans, {a!r} and {b!r}: nn.logical_and and nn.logical_not say what is meant"
+        raise LayoutError(msg)
+    return found.like(boolean=True)
 
 
 def _combined(function: str, a: Any, b: Any, /) -> Shape:

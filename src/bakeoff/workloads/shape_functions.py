@@ -213,10 +213,17 @@ class Functions(ArrayFunctions):
 class Losses:
     """The losses of the vocabulary."""
 
+    def __init__(self, counter: Counter) -> None:
+        """Take who knows whether the batch is a shorter one."""
+        self._counter = counter
+
     cross_entropy = staticmethod(cross_entropy)
-    ctc = staticmethod(ctc)
     binary_cross_entropy = staticmethod(binary_cross_entropy)
     mse = staticmethod(mse)
+
+    def ctc(self, logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape) -> Shape:
+        """Return one number."""
+        return ctc(self._counter, logits, labels, logit_lengths, label_lengths)
 
 
 def _lengths(function: str, shape: Iterable[int]) -> list[int]:

@@ -81,6 +81,7 @@ class Embedding(Counted, layers.Embedding):
         self.counter.check_held(self, "called")
         entries, features = self.parameters["weight"].shape
         check_kind("Embedding.attend", x, "array")
+        _check_rows("Embedding.attend", x)
         check_length(f"nn.Embedding.attend over the last axis of {x!r}", x.dims[-1], features)
         self.product(math.prod(x.dims[:-1]) * features * entries, x)
         return Shape((*x.dims[:-1], entries), trained=True)
@@ -115,6 +116,7 @@ class Linear(Counted, layers.Linear):
             self._check_flat(x)
         else:
             check_kind("Linear", x, "array")
+        _check_rows("Linear", x)
         check_length(f"nn.Linear over the last axis of {x!r}", x.dims[-1], inputs)
         self.product(math.prod(x.dims[:-1]) * inputs * outputs, x)
         return Shape((*x.dims[:-1], outputs), trained=True)
@@ -127,6 +129,16 @@ class Linear(Counted, layers.Linear):
             return
         found = f"a flattened map {x.unfolded}" if isinstance(x, Shape) and x.unfolded else repr(x)
         msg = f"nn.Linear({self.unfolded}, ...) takes a feature map of that shape behind nn.flatten; this is {found}"
+        raise LayoutError(msg)
+
+
+def _check_rows(name: str, x: Shape) -> None:
+    """Raise LayoutError for an array of one axis or none, which not every framework's layer takes."""
+    if x.ndim < 2:  # noqa: PLR2004 - rows of features
+        msg = (
+            f"nn.{name} takes features in the last of two axes or more; this is {x!r}: nn.reshape makes it a row, "
+            "(1, features)"
+        )
         raise LayoutError(msg)
 
 

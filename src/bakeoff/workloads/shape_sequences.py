@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads.layers import count
 from bakeoff.workloads.shape_checks import check_integer, check_lengths, check_range
 from bakeoff.workloads.shapes import SEQUENCE_AXES, LayoutError, Shape, check_kind, check_real
+
+if TYPE_CHECKING:
+    from bakeoff.workloads.shape_functions import Counter
 
 
 def columns(x: Shape) -> Shape:
@@ -39,7 +42,7 @@ def floor_divide(x: Shape, number: Any) -> Shape:
     return found
 
 
-def ctc(logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape) -> Shape:
+def ctc(counter: Counter, logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape) -> Shape:
     """Return one number."""
     check_kind("ctc", logits, "array")
     if logits.ndim != SEQUENCE_AXES or logits.dims[-1] < 2:  # noqa: PLR2004 - the blank and a label
@@ -52,6 +55,7 @@ def ctc(logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape
         msg = f"nn.ctc takes labels (batch, most labels), for a batch of {batch}; these are {labels!r}"
         raise LayoutError(msg)
     check_range(f"nn.ctc of logits {logits.dims}", labels, logits.dims[-1])
-    check_lengths("ctc", logit_lengths, batch, "logit_lengths", least=1)
-    check_lengths("ctc", label_lengths, batch, "label_lengths", least=1)
+    for name, lengths, sequence in (("logit_lengths", logit_lengths, logits), ("label_lengths", label_lengths, labels)):
+        most = None if counter.is_cut else sequence.dims[1]
+        check_lengths("ctc", lengths, batch, name, least=1, most=most)
     return logits.of()

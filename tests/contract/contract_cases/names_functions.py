@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from contract_cases.vocabulary import BATCH, CLASSES, Case, linear, model, random, sigmoid
+from contract_cases.vocabulary import BATCH, CLASSES, Case, gelu, linear, model, random, sigmoid, softmax
 
 if TYPE_CHECKING:
     from contract_cases.vocabulary import Array, Weights
@@ -146,6 +146,33 @@ def moved_in_numpy(x: Array) -> Array:
     return padded[:BATCH, 5:8] * padded[1:, 0:3]
 
 
+# --- Parameters -------------------------------------------------------------------------------------------------------
+
+
+def of_parameters(nn: Any) -> Any:
+    """Give parameters to functions as they are: in some frameworks they are no plain arrays."""
+    layers = {"first": nn.Linear(5, CLASSES), "mix": nn.Parameter((CLASSES, CLASSES))}
+    layers |= {name: nn.Parameter((CLASSES,)) for name in ("gate", "rise")}
+
+    def forward(m: Any, x: Any) -> Any:
+        curves = nn.sigmoid(m.gate) + nn.relu(m.rise) + nn.silu(m.gate) * nn.softplus(m.rise)
+        curves = curves + nn.tanh(m.rise) * nn.gelu(m.gate)
+        chosen = nn.where(nn.less(m.gate, m.rise), m.gate, nn.exp(m.rise))
+        shares = nn.softmax(nn.stack([m.gate, m.rise], 0)) * nn.permute_dims(m.mix, (1, 0))[:2]
+        return nn.matmul(m.first(x), m.mix) * (curves + chosen) + nn.sum(shares, 0)
+
+    return model(nn, layers, forward)
+
+
+def of_parameters_in_numpy(weights: Weights, x: Array) -> Array:
+    """Return the same."""
+    gate, rise, mix = weights["gate"], weights["rise"], weights["mix"]
+    curves = sigmoid(gate) + np.maximum(rise, 0) + gate * sigmoid(gate) * softplus(rise) + np.tanh(rise) * gelu(gate)
+    chosen = np.where(gate < rise, gate, np.exp(rise))
+    shares = softmax(np.stack([gate, rise])) * mix.T[:2]
+    return linear(weights, "first", x) @ mix * (curves + chosen) + shares.sum(0)
+
+
 # --- Integers ---------------------------------------------------------------------------------------------------------
 
 IDS = np.array([[0, 6, 6], [1, 2, 3], [5, 5, 5], [3, 0, 1]], np.int32)
@@ -237,6 +264,12 @@ CASES: dict[str, Case] = {
     ),
     "joints, the largest and sums so far": of_linear(("split", "stack", "max", "cumsum"), joined, joined_in_numpy),
     "flip, roll and pad": of_linear(("flip", "roll", "pad"), moved, moved_in_numpy),
+    "functions of parameters": Case(
+        names=("Parameter", "sigmoid", "relu"),
+        build=of_parameters,
+        forward=of_parameters_in_numpy,
+        x=random(BATCH, 5),
+    ),
     "indices, segments and constants": Case(
         names=(
             *("take", "take_along_axis", "segment_sum", "one_hot"),

@@ -249,6 +249,7 @@ def map_norms() -> Case:
             "channels": nn.ChannelNorm(4),
             "wide": nn.ChannelNorm(4, epsilon=0.3),
             "scale": nn.Parameter((4,)),
+            "one": nn.GroupNorm(1, 4),
             "squeeze": nn.Linear(4, 4),
             "head": nn.Linear((3, 2, 4), CLASSES),
         }
@@ -256,7 +257,7 @@ def map_norms() -> Case:
         def forward(m: Any, x: Any) -> Any:
             # So small that the default epsilons are not small against the variances.
             x = nn.tanh(m.channels(m.groups(m.first(x) * 0.005) * 0.001))
-            x = m.wide(x) * nn.per_channel(m.scale)
+            x = m.wide(x) * m.one(nn.per_channel(m.scale))  # a map of one pixel, also by itself
             return m.head(nn.flatten(x * nn.per_channel(nn.sigmoid(m.squeeze(nn.global_avg_pool2d(x))))))
 
         return model(nn, layers, forward)
@@ -264,7 +265,8 @@ def map_norms() -> Case:
     def forward(weights: Weights, x: Array) -> Array:
         x = group_norm(weights, "groups", conv2d(weights, "first", x) * 0.005, 2, 1e-5)
         x = np.tanh(channel_norm(weights, "channels", x * 0.001, 1e-6))
-        x = channel_norm(weights, "wide", x, 0.3) * weights["scale"]
+        one = group_norm(weights, "one", weights["scale"].reshape(1, 1, 1, 4), 1, 1e-5)
+        x = channel_norm(weights, "wide", x, 0.3) * one
         excited = 1 / (1 + np.exp(-linear(weights, "squeeze", x.mean((1, 2)))))
         return head(weights, x * excited[:, None, None])
 

@@ -244,7 +244,7 @@ def flattened(*, conv_first: bool) -> Case:
     """Make the case of a Linear behind a flattened map that is neither square nor has as many channels as rows."""
 
     def build(nn: Any) -> Any:
-        layers = {"head": nn.Linear((2, 3, 4 if conv_first else 2), CLASSES)}
+        layers = {"head": nn.Linear((2, 3, 4) if conv_first else [2, 3, 2], CLASSES)}
         if conv_first:
             layers["first"] = nn.Conv2d(2, 4, 1)
         return model(nn, layers, lambda m, x: m.head(nn.flatten(m.first(x) if conv_first else x)))
@@ -523,7 +523,7 @@ CASES: dict[str, Case] = {
         build=lambda nn: model(
             nn,
             {"first": nn.Conv2d(2, 1, 1), "second": nn.Conv2d(2, 2, 3, padding=1)},
-            lambda m, x: nn.global_avg_pool2d(nn.tanh(nn.concat_channels([m.first(x), m.second(x)]))),
+            lambda m, x: nn.global_avg_pool2d(nn.tanh(nn.concat_channels(one(x) for one in (m.first, m.second)))),
         ),
         forward=lambda w, x: np.tanh(
             np.concatenate([conv2d(w, "first", x), conv2d(w, "second", x, padding=1)], 3)
@@ -561,7 +561,9 @@ CASES: dict[str, Case] = {
         build=lambda nn: model(
             nn,
             {"first": nn.Linear(5, CLASSES)},
-            lambda m, x: nn.sum(nn.reshape(nn.concat([m.first(x), m.first(x * 2.0)], axis=0), (2, BATCH, CLASSES)), 0),
+            lambda m, x: nn.sum(
+                nn.reshape(nn.concat((m.first(x * times) for times in (1.0, 2.0)), axis=0), (2, BATCH, CLASSES)), 0
+            ),
         ),
         forward=lambda w, x: linear(w, "first", x) + linear(w, "first", x * 2.0),
         x=random(BATCH, 5),

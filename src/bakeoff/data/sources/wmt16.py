@@ -101,7 +101,9 @@ def _of_files(source: str, folder: Path) -> tuple[list[str], list[str]]:
         raise UsageError(msg)
     sides: tuple[list[str], list[str]] = ([], [])
     for name in names:
-        pair = [text_of(folder / f"{name}.{language}").split("\n") for language in (FROM, INTO)]
+        # The last line may end with a newline or without, in either file.
+        texts = [text_of(folder / f"{name}.{language}") for language in (FROM, INTO)]
+        pair = [text.removesuffix("\n").split("\n") for text in texts]
         if len(pair[0]) != len(pair[1]):
             msg = f"{source}: {name}.{FROM} has {len(pair[0])} lines and {name}.{INTO} has {len(pair[1])}"
             raise UsageError(msg)

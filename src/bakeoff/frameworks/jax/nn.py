@@ -176,7 +176,7 @@ class Linear(nnx.Linear):
 
     def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
         """Take the feature map (height, width, channels) as it is flattened here, which is in that order."""
-        features = math.prod(in_features) if isinstance(in_features, tuple) else in_features
+        features = math.prod(in_features) if isinstance(in_features, (tuple, list)) else in_features
         super().__init__(features, out_features, use_bias=bias, kernel_init=nnx.initializers.zeros, rngs=_rngs())
 
 
@@ -253,12 +253,18 @@ def _rngs() -> nnx.Rngs:
     return nnx.Rngs(0)
 
 
+def _value(x: Any) -> jax.Array:
+    """Return an array, or that of a parameter: primitives of JAX, and its rule for the slope of relu, take no other."""
+    found: jax.Array = x[...] if isinstance(x, nnx.Variable) else x
+    return found
+
+
 # --- Functions ----------------------------------------------------------------------------------------------------
 
 
 def relu(x: jax.Array) -> jax.Array:
     """Return max(x, 0)."""
-    return nnx.relu(x)
+    return nnx.relu(_value(x))
 
 
 def gelu(x: jax.Array) -> jax.Array:
@@ -273,7 +279,7 @@ def tanh(x: jax.Array) -> jax.Array:
 
 def sigmoid(x: jax.Array) -> jax.Array:
     """Return 1 / (1 + exp(-x))."""
-    return nnx.sigmoid(x)
+    return nnx.sigmoid(_value(x))
 
 
 def softmax(x: jax.Array) -> jax.Array:
@@ -306,14 +312,14 @@ def tokens(x: jax.Array) -> jax.Array:
     return jnp.reshape(x, (x.shape[0], -1, x.shape[-1]))
 
 
-def concat(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
+def concat(arrays: Iterable[jax.Array], axis: int) -> jax.Array:
     """Join arrays along an axis."""
-    return jnp.concat(arrays, axis=axis)
+    return jnp.concat(list(arrays), axis=axis)
 
 
-def concat_channels(maps: Sequence[jax.Array]) -> jax.Array:
+def concat_channels(maps: Iterable[jax.Array]) -> jax.Array:
     """Join feature maps by their channels."""
-    return jnp.concat(maps, axis=-1)
+    return jnp.concat(list(maps), axis=-1)
 
 
 def broadcast_to(x: jax.Array, shape: Sequence[int]) -> jax.Array:

@@ -192,7 +192,7 @@ class Linear(jt.nn.Linear):
 
     def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
         """Note how the inputs unfold, for loading."""
-        inputs = (in_features,) if isinstance(in_features, int) else tuple(in_features)
+        inputs = tuple(in_features) if isinstance(in_features, (tuple, list)) else (in_features,)
         super().__init__(math.prod(inputs), out_features, bias=bias)
         self.layout = Layout((self.in_features, out_features), (*inputs, out_features))
         self.layouts = {"weight": self.layout}
@@ -286,12 +286,12 @@ def tokens(x: Any) -> Any:
 
 def concat(arrays: Any, axis: int) -> Any:
     """Join arrays along an axis that they have."""
-    return jt.concat(arrays, axis)
+    return jt.concat(list(arrays), axis)
 
 
 def concat_channels(maps: Any) -> Any:
     """Join feature maps by their channels."""
-    return jt.concat(maps, 1)
+    return jt.concat(list(maps), 1)
 
 
 def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:

@@ -182,7 +182,7 @@ class Linear(mlx.nn.Linear):
 
     def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
         """Take the feature map (height, width, channels) as it is flattened here, which is in that order."""
-        features = math.prod(in_features) if isinstance(in_features, tuple) else in_features
+        features = math.prod(in_features) if isinstance(in_features, (tuple, list)) else in_features
         super().__init__(features, out_features, bias=bias)
 
 

@@ -186,7 +186,7 @@ class Linear(keras.layers.Dense):
     def __init__(self, in_features: int | tuple[int, ...], out_features: int, bias: bool = True) -> None:
         """Build the layer; a flattened feature map (height, width, channels) is in canonical order here as it is."""
         super().__init__(out_features, use_bias=bias, kernel_initializer="zeros")
-        self.build((None, math.prod(in_features) if isinstance(in_features, tuple) else in_features))
+        self.build((None, math.prod(in_features) if isinstance(in_features, (tuple, list)) else in_features))
 
 
 class LayerNorm(keras.layers.LayerNormalization):
@@ -337,14 +337,14 @@ def tokens(x: Any) -> Any:
     return tf.reshape(x, (-1, math.prod(x.shape[1:3]), x.shape[3]))
 
 
-def concat(arrays: Sequence[Any], axis: int) -> Any:
+def concat(arrays: Iterable[Any], axis: int) -> Any:
     """Join arrays along an existing axis."""
-    return tf.concat(arrays, axis)
+    return tf.concat(list(arrays), axis)
 
 
-def concat_channels(maps: Sequence[Any]) -> Any:
+def concat_channels(maps: Iterable[Any]) -> Any:
     """Join feature maps by their channels."""
-    return tf.concat(maps, 3)
+    return tf.concat(list(maps), 3)
 
 
 def broadcast_to(x: Any, shape: Sequence[int]) -> Any:

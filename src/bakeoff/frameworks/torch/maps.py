@@ -124,7 +124,7 @@ def from_tokens(x: Any, size: Pair) -> Any:
 
 def per_channel(v: Any) -> Any:
     """(channels,) or (batch, channels) to what broadcasts over a map."""
-    return v[..., None, None]
+    return v.reshape(-1, v.shape[-1], 1, 1)
 
 
 def split_channels(x: Any, sizes: Any) -> Any:

@@ -160,7 +160,7 @@ class Linear(torch.nn.Linear):
 
     def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
         """Note how the inputs unfold, for loading."""
-        inputs = (in_features,) if isinstance(in_features, int) else tuple(in_features)
+        inputs = tuple(in_features) if isinstance(in_features, (tuple, list)) else (in_features,)
         super().__init__(math.prod(inputs), out_features, bias=bias)
         self.layout = Layout((self.in_features, out_features), (*inputs, out_features))
         self.layouts = {"weight": self.layout}
@@ -244,12 +244,12 @@ def tokens(x: Any) -> Any:
 
 def concat(arrays: Any, axis: int) -> Any:
     """Join arrays along an axis that they have."""
-    return torch.cat(arrays, axis)
+    return torch.cat(list(arrays), axis)
 
 
 def concat_channels(maps: Any) -> Any:
     """Join feature maps by their channels."""
-    return torch.cat(maps, 1)
+    return torch.cat(list(maps), 1)
 
 
 def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:
