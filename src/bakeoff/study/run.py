@@ -171,7 +171,7 @@ def is_final(folder: Path, request: Request, state: PointState) -> bool:
     all_rounds = outcome.ended == "rounds" and outcome.rounds >= (request.max_rounds or LOOKS[-1])
     if goal_of(outcome.comparison.procedure.aim) != goal_of(request.aim):
         return False
-    if request.traced and lacks_traces(folder / state.comparison):
+    if request.traced and lacks_traces(folder / state.comparison, request.trace_rounds):
         return False
     return outcome.ended in _FINAL or (all_rounds and request.aim != "until-sure")
 
