@@ -18,6 +18,8 @@ from bakeoff.spec.parts import PublishedPart
 from bakeoff.spec.published import PublishedStudy
 from bakeoff.store import studies
 from bakeoff.store.files import read_record
+from bakeoff.study.estimate import estimate
+from bakeoff.study.foreseen import foreseen
 from bakeoff.study.published import declare, load
 from bakeoff.study.run import run_study
 
@@ -128,6 +130,19 @@ def test_a_study_that_was_begun_with_more_rounds_of_traces_goes_on(tmp_path: Pat
     older = msgspec.structs.replace(stored, study=msgspec.structs.replace(stored.study, points=points))
     studies.write(folder, older)
     assert studies.latest_like(tmp_path, stored.study) == (folder, older)
+
+
+def test_traces_are_part_of_the_time_that_is_foreseen(folder: Path) -> None:
+    """Each round of them takes about as long as a round of the race, here and on another device."""
+    told, once = ([foreseen(declare(one, device="cpu"), folder)] for one in (study(), of_graphs()))
+    ((known,), (less,)) = (one[0].points for one in (told, once))
+    assert (known.basis, known.trace_rounds, less.trace_rounds) == ("measured", 5, 1)
+    assert known.forecast is not None
+    round_s = known.forecast.round_s
+    assert round_s
+    assert known.low_s - less.low_s == pytest.approx(4 * round_s)
+    (_, gpu, *_), (_, less_gpu, *_) = (estimate(one, cores=2).figures for one in (told, once))
+    assert 0 < gpu.seconds.low - less_gpu.seconds.low <= 4 * round_s * 1.001
 
 
 def test_a_figure_of_no_row_stands_beside_each(folder: Path) -> None:
