@@ -40,6 +40,7 @@ bakeoff report dai2022-table2-4f2a --html page.html
   device: its communication overhead stands beside the document's, with its interval.
 - Of what a step or its graph consists of, shares and counts stand beside the printed ones: every contender is traced
   behind the race, by its framework's own profiler ([what that tells](profiles.md)), with intervals over five rounds.
+  Where all of them are counts of a graph, which are the same in each, there is one round.
 - A published ratio has no interval: where there are repeats, the range over them stands beside it. Where the repeats of
   two rows overlap, the document itself has no clear order.
 - The ranking of a pair **agrees** or **disagrees** only where the work of a step is the document's and the kind of

@@ -13,6 +13,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from bakeoff.judge import claims
 from bakeoff.judge.reproduction import pairs
 from bakeoff.report.export.study import ENDING, judged, packed
@@ -24,7 +26,7 @@ from bakeoff.spec.text import count
 from bakeoff.store import studies
 from bakeoff.store.files import write_atomically
 from bakeoff.study.published import names
-from bakeoff.study.run import OUT_OF_TIME, is_final
+from bakeoff.study.run import OUT_OF_TIME, is_final, without_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -153,7 +155,9 @@ def _pairs(one: Packed) -> list[PublishedPair]:
 
 def _page(name: str, one: Packed) -> str:
     """Return a study's page."""
-    told = to_markdown([page_of(one.outcome)])
+    # Where results lay on our machine is nothing to repeat, and redacted no word of a shell's.
+    study = one.outcome.study
+    told = to_markdown([page_of(replace(one.outcome, study=replace(study, command=without_results(study.command))))])
     return "\n".join(
         [
             f"# {name}\n",

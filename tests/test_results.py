@@ -20,6 +20,7 @@ def test_the_pages_are_what_the_records_say() -> None:
     writing = script("write_results", "docs")
     written = writing.pages(writing.kept(), (ROOT / writing.README).read_text("utf-8"))
     for path, content in written.items():
+        assert path == writing.README or " --results " not in content, f"{path} tells where results lay"
         assert (ROOT / path).read_text("utf-8") == content, f"{path} is not what its records say: make results"
     there = {path.relative_to(ROOT) for path in (ROOT / writing.PAGES).glob("*.md")}
     assert there == {path for path in written if path.parent == writing.PAGES}

@@ -76,10 +76,11 @@ def test_a_sweep_is_told_point_by_point(cli: Cli) -> None:
 
 
 def test_a_reproduction_is_told(cli: Cli) -> None:
-    """The comparisons of a document are told as they would be run here."""
+    """The comparisons of a document are told as they would be run here, and what of them is not in the time."""
     said = cli("reproduce", "shootout-table1", "fake", "--dry-run")
     assert said.code == 0
     assert "1 comparison" in said.out
+    assert "; whole runs not counted." in " ".join(said.out.split())
     assert list(Path().iterdir()) == []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,11 @@ import pytest
 
 from bakeoff.judge.rounds import own_ns, round_s
 from bakeoff.race import prepare
-from bakeoff.race.forecast import Forecast, forecast
+from bakeoff.race.forecast import Forecast, forecast, known_costs
 from bakeoff.race.prepare import outlined
+from bakeoff.race.stages.stage import PROCESS_S
 from bakeoff.spec.record import Record
-from bakeoff.store.files import read_comparison, write_comparison
+from bakeoff.store.files import read_comparison, read_record, write_comparison, write_record
 from bakeoff.store.results import finished, of_purpose, read_records
 
 PAIR = ("fake:step_ms=50", "fake:step_ms=60")
@@ -73,6 +76,22 @@ def test_a_round_is_as_long_as_on_the_wall_clock() -> None:
     assert round_s(begun(0)) == 1.0 < own_s
     assert round_s([one for one in timed if one.trial.round_number == 1]) == pytest.approx(own_s)
     assert round_s(begun(10)) == pytest.approx(own_s, rel=0.5)
+
+
+def test_whole_runs_between_what_comes_behind_are_no_time_of_it(tmp_path: Path) -> None:
+    """They are foreseen by themselves: 180 s between a late trial of 10 s and the last self-test add nothing."""
+    folder = tmp_path / "mlp-mnist-07d5"
+    shutil.copytree(Path(__file__).parents[2] / "docs" / "records" / folder.name, folder)
+    timed = of_purpose(list(read_records(folder).records.values()), "time")
+    ended = max(datetime.fromisoformat(one.started_at) for one in timed)
+    for name, purpose, after_s in (("jax", "late", 60), ("tensorflow", "epochs", 70), ("torch", "selftest", 250)):
+        before = read_record(folder / f"late-{name}")
+        began = (ended + timedelta(seconds=after_s)).isoformat()
+        trial = msgspec.structs.replace(before.trial, purpose=purpose)
+        write_record(folder / f"late-{name}", msgspec.structs.replace(before, trial=trial, started_at=began))
+    comparison = read_comparison(folder)
+    costs, _, _ = known_costs(comparison, [(folder, comparison)])
+    assert sum(one.behind_s for one in costs.values()) == pytest.approx(10 + PROCESS_S)
 
 
 def test_a_budget_buys_rounds(race: Any, foretold: Any) -> None:

@@ -16,7 +16,10 @@ from bakeoff.report.pages import published_parts
 from bakeoff.spec.explained import GraphStage
 from bakeoff.spec.parts import PublishedPart
 from bakeoff.spec.published import PublishedStudy
+from bakeoff.store import studies
 from bakeoff.store.files import read_record
+from bakeoff.study.estimate import estimate
+from bakeoff.study.foreseen import foreseen
 from bakeoff.study.published import declare, load
 from bakeoff.study.run import run_study
 
@@ -48,9 +51,17 @@ def study() -> PublishedStudy:
     )
 
 
-def ran(folder: Path, *, resume: bool = False) -> StudyOutcome:
-    """Run it in virtual time."""
-    declared = declare(study(), device="cpu")
+def of_graphs() -> PublishedStudy:
+    """Give the same without what varies from step to step."""
+    (declared,) = study().comparisons
+    told = (PublishedPart(of="pruning", value=50, row="tensorflow", kind="about"),)
+    comparisons = (msgspec.structs.replace(declared, parts=told),)
+    return msgspec.structs.replace(study(), comparisons=comparisons, parts=("pruning", "removed"))
+
+
+def ran(folder: Path, *, resume: bool = False, given: PublishedStudy | None = None) -> StudyOutcome:
+    """Run it, or another one, in virtual time."""
+    declared = declare(given or study(), device="cpu")
     points = [
         msgspec.structs.replace(point, request=msgspec.structs.replace(point.request, self_test=False))
         for point in declared.points
@@ -93,6 +104,45 @@ def test_graphs_are_counted_in_the_first_trace_alone(folder: Path) -> None:
         traced = read_record(path).traced
         counted[path.name.partition("-")[0]] = bool(traced and traced.stages)
     assert counted == {"explain1": True, **dict.fromkeys(("explain2", "explain3", "explain4", "explain5"), False)}
+
+
+def test_counts_of_graphs_alone_are_traced_once(tmp_path: Path) -> None:
+    """They are the same in every round, so that four more would tell nothing; a study of them is finished then."""
+    outcome = ran(tmp_path, given=of_graphs())
+    assert {path.name.partition("-")[0] for path in tmp_path.glob("*/*/explain*")} == {"explain1"}
+    lines = {line.of: line for line in part_lines(outcome, of_graphs()) if line.row == "tensorflow"}
+    measured = {of: one.measured.mean for of, one in lines.items() if one.measured}
+    assert measured == pytest.approx({"pruning": 0.45, "removed": 0.65})
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*/*/record.json")}
+    ran(tmp_path, given=of_graphs(), resume=True)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*/*/record.json")} == kept
+
+
+def test_a_study_that_was_begun_with_more_rounds_of_traces_goes_on(tmp_path: Path) -> None:
+    """How often is traced is no part of what is asked, so that records of before stay."""
+    ran(tmp_path, given=of_graphs())
+    (folder,) = studies.studies(tmp_path)
+    stored = studies.read(folder)
+    points = [
+        msgspec.structs.replace(one, request=msgspec.structs.replace(one.request, trace_rounds=None))
+        for one in stored.study.points
+    ]
+    older = msgspec.structs.replace(stored, study=msgspec.structs.replace(stored.study, points=points))
+    studies.write(folder, older)
+    assert studies.latest_like(tmp_path, stored.study) == (folder, older)
+
+
+def test_traces_are_part_of_the_time_that_is_foreseen(folder: Path) -> None:
+    """Each round of them takes about as long as a round of the race, here and on another device."""
+    told, once = ([foreseen(declare(one, device="cpu"), folder)] for one in (study(), of_graphs()))
+    ((known,), (less,)) = (one[0].points for one in (told, once))
+    assert (known.basis, known.trace_rounds, less.trace_rounds) == ("measured", 5, 1)
+    assert known.forecast is not None
+    round_s = known.forecast.round_s
+    assert round_s
+    assert known.low_s - less.low_s == pytest.approx(4 * round_s)
+    (_, gpu, *_), (_, less_gpu, *_) = (estimate(one, cores=2).figures for one in (told, once))
+    assert 0 < gpu.seconds.low - less_gpu.seconds.low <= 4 * round_s * 1.001
 
 
 def test_a_figure_of_no_row_stands_beside_each(folder: Path) -> None:

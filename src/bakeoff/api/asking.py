@@ -16,7 +16,7 @@ from bakeoff.study.sweep import BATCH_SIZE, Axis
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_NOT_ASKED = {"workload", "contenders", "command", "rules", "inject", "noted", "traced"}
+_NOT_ASKED = {"workload", "contenders", "command", "rules", "inject", "noted", "traced", "trace_rounds"}
 """Fields of a request that are no options: arguments of their own, and what bakeoff itself notes."""
 
 OPTIONS = tuple(name for name in Request.__struct_fields__ if name not in _NOT_ASKED)

@@ -105,7 +105,7 @@ def tell_study(study: Study, results: str, *, json: bool) -> None:
         *columns([["comparison", "takes about", "contenders"], *rows], indent=INDENT),
         *[line for said in noticed for line in ["", *wrapped(said)]],
         "",
-        *wrapped(f"In all {span(total['low_s'], total['high_s'])}{_share(study.budget_s)}."),
+        *wrapped(f"In all {span(total['low_s'], total['high_s'])}{_share(study.budget_s)}{_not_counted(study)}."),
         *wrapped(_from(known) if not any(one.unknown for one in told) else _unknown(told)),
         "",
         "Nothing was started or written.",
@@ -239,6 +239,14 @@ def _share(budget_s: float | None) -> str:
         if budget_s is None
         else f"; they share a budget of {time_text(budget_s)}, and each finishes the round it began"
     )
+
+
+def _not_counted(study: Study) -> str:
+    """Return what is asked for beside the races and is not in the time."""
+    requests = [point.request for point in study.points]
+    runs = any(one.steps is not None or one.epochs is not None for one in requests)
+    named = (["whole runs"] if runs else []) + (["traces"] if any(one.traced for one in requests) else [])
+    return f"; {' and '.join(named)} not counted" if named else ""
 
 
 def _range(told: Forecast) -> str:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from bakeoff.judge.epochs import epoch_times
-from bakeoff.judge.reproduced_parts import NO_DEVICE, OF_STEPS, part_lines
+from bakeoff.judge.reproduced_parts import NO_DEVICE, part_lines
 from bakeoff.judge.reproduced_ticks import ticks_told
 from bakeoff.judge.reproduction import contender_of, hole, is_early, verdict_on
+from bakeoff.spec.parts import OF_STEPS
 from bakeoff.spec.published import Claim
 from bakeoff.spec.verdict import Interval, Verdict
 from bakeoff.stats.pairs import judge_interval

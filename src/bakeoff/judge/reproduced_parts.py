@@ -24,9 +24,6 @@ NO_PASSES = "its compiler does not tell this pass apart"
 NOT_FOLLOWED = "its compiler names nodes anew, so that none of them is known to be gone"
 NONE_REMOVED = "no node is gone"
 
-OF_STEPS = frozenset[PartOf]({"compute", "copies", "launches"})
-"""Parts of a step, which vary from round to round; all others are counts of a graph, the same in each."""
-
 BEFORE = "instructions_before"
 """The fact by which a framework tells of a graph that it tells no stages of."""
 

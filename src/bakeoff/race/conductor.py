@@ -78,7 +78,11 @@ Rounds come last once more: where a self-test or a peak has refused a contender,
 REMEMBERED: tuple[Stage, ...] = (selftest.wanted, peaks.wanted)
 """What is made once on a machine, and not at all where a request has no `self_test`."""
 
-RACE_ONLY = {*Procedure.__struct_fields__, "self_test", "traced"} - {"budget_s", "trial_limit_s", "seed"}
+RACE_ONLY = {*Procedure.__struct_fields__, "self_test", "traced", "trace_rounds"} - {
+    "budget_s",
+    "trial_limit_s",
+    "seed",
+}
 """Fields of a request that have no meaning in a search; who makes the request refuses them."""
 
 
@@ -102,7 +106,7 @@ def run(  # noqa: PLR0913 - what a race is made of, each but the request with a 
     with _comparison(request, observe, launch) as loop:
         told = told_before(loop.state.comparison, begun=bool(loop.state.records), sharing=sharing)
         observe(_prepared(loop.state, _is_calm(probe_s), told))
-        wanted = with_traces(stages) if request.traced else stages
+        wanted = with_traces(stages, request.trace_rounds) if request.traced else stages
         cut = loop.run(stage for stage in wanted if request.self_test or stage not in REMEMBERED)
         write_end(loop.state.folder, "budget" if rounds.wanted in cut else rounds.ended(loop.state))
         loop.run(also)
@@ -111,10 +115,10 @@ def run(  # noqa: PLR0913 - what a race is made of, each but the request with a 
     return outcome
 
 
-def with_traces(stages: Sequence[Stage]) -> list[Stage]:
+def with_traces(stages: Sequence[Stage], trace_rounds: int | None) -> list[Stage]:
     """Return the stages with traces right behind the first rounds: what they are made for rests on them."""
     found = list(stages)
-    found.insert(found.index(rounds.wanted) + 1, explain.wanted)
+    found.insert(found.index(rounds.wanted) + 1, partial(explain.wanted, rounds=trace_rounds))
     return found
 
 

@@ -105,9 +105,9 @@ def _about(row: Row) -> tuple[str, str, str]:
     return str(row.kind), row.phase, row.layer
 
 
-def lacks_traces(folder: Path) -> bool:
-    """Return whether a trial that explains the comparison in a folder is still to be run."""
-    return any(isinstance(wish, Wanted) for wish in explain.wanted(going_on(folder)))
+def lacks_traces(folder: Path, trace_rounds: int | None = None) -> bool:
+    """Return whether a trial that explains the comparison in a folder, in so many rounds, is still to be run."""
+    return any(isinstance(wish, Wanted) for wish in explain.wanted(going_on(folder), rounds=trace_rounds))
 
 
 def going_on(folder: Path) -> State:

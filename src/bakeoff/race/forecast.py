@@ -253,12 +253,14 @@ def _cost(own: list[Record], certificates_s: float, round_s: float, behind_s: fl
 def _behind_s(own: list[Record], last_s: datetime, longest_s: float) -> float:
     """Return how long what came behind the verdict took: from start to start, and for the last about a process's time.
 
-    A gap longer than a trial may take is one in which nothing ran: the comparison was gone on with later.
+    A gap longer than a trial may take is one in which nothing ran: the comparison was gone on with later. Whole runs
+    and traces, which come between, are foreseen by themselves.
     """
-    starts = sorted({_at(record.started_at) for record in own if record.trial.purpose in BEHIND})
-    later = [start for start in starts if start >= last_s]
-    gaps = [(after - before).total_seconds() for before, after in pairwise(later)]
-    return sum(min(gap, longest_s) for gap in gaps) + (PROCESS_S if later else 0.0)
+    starts = sorted((_at(one.started_at), one.trial.purpose in BEHIND) for one in own if one.trial.purpose != "time")
+    later = [(start, is_behind) for start, is_behind in starts if start >= last_s]
+    gaps = [(after - before).total_seconds() for (before, is_behind), (after, _) in pairwise(later) if is_behind]
+    is_last = bool(later) and later[-1][1]
+    return sum(min(gap, longest_s) for gap in gaps) + (PROCESS_S if is_last else 0.0)
 
 
 def _source(folder: Path, before: Comparison, labels: list[str], *, is_same: bool) -> Source:

@@ -30,6 +30,9 @@ pruning, ...            share that one pass takes away, in the order in which th
 expensive, cheap, no op  of the nodes that are taken away, the share of one class
 """
 
+OF_STEPS = frozenset[PartOf]({"compute", "copies", "launches"})
+"""Parts of a step, which vary from round to round; all others are counts of a graph, the same in each."""
+
 
 class PublishedPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the document says a step or its graph consists of."""

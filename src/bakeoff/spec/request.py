@@ -58,6 +58,8 @@ class Request(Procedure, frozen=True, kw_only=True):
     where they are not known."""
     traced: bool = False
     """Trace every ranked contender right behind its rounds, as an explanation does; no suspect is raced."""
+    trace_rounds: int | None = None
+    """How often; None: as often as an explanation does."""
     inject: dict[str, str] = msgspec.field(default_factory=dict)
     """Options that frameworks get in place of those that they are judged by: a fault that a certificate has to refuse.
     Of `verify` alone."""

@@ -19,7 +19,7 @@ from bakeoff.store.reading import read_as
 if TYPE_CHECKING:
     from pathlib import Path
 
-_ANEW = (*ANEW, "results", "resume", "command")
+_ANEW = (*ANEW, "trace_rounds", "results", "resume", "command")
 """Fields of a request that may change when a study is resumed: how long, and where."""
 
 

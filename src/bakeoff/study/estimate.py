@@ -126,7 +126,7 @@ def _there(study: Foreseen, point: ForeseenPoint) -> Job | None:
         return None
     steps_s = _published_steps_s(study, point)
     if point.basis in ("measured", "counted"):
-        seconds = _measured_there(told, steps_s)
+        seconds = _measured_there(told, steps_s, point.trace_rounds)
     elif point.basis == "declared":
         seconds = Span(point.low_s, point.high_s)
     elif all(label in steps_s for label in told.labels):
@@ -136,7 +136,7 @@ def _there(study: Foreseen, point: ForeseenPoint) -> Job | None:
     return Job(seconds=seconds, devices=_devices(point))
 
 
-def _measured_there(told: Forecast, published_s: dict[str, float]) -> Span:
+def _measured_there(told: Forecast, published_s: dict[str, float], trace_rounds: int) -> Span:
     """Return the time of a comparison whose contenders were measured here: faster steps, and all else as it is here."""
     fewest = most = fixed_s = 0.0
     for label, cost in told.costs.items():
@@ -144,6 +144,7 @@ def _measured_there(told: Forecast, published_s: dict[str, float]) -> Span:
         start_s = cost.round_s - cost.steps_s
         round_s = start_s + max(min(LEAST_STEPS_S, cost.steps_s), cost.steps_s * faster)
         fixed_s += cost.certificates_s + cost.behind_s + _runs_s(told, start_s, cost.step_s * faster)
+        fixed_s += trace_rounds * round_s
         fewest += told.fewest_rounds * round_s
         most += (told.most_rounds or 0) * round_s
     return Span(fixed_s + fewest, None if told.most_rounds is None else fixed_s + most)

@@ -11,6 +11,7 @@ from bakeoff.judge.epochs import length_of
 from bakeoff.race.forecast import Forecast, earlier, forecast
 from bakeoff.race.other_size import by_other_size
 from bakeoff.race.prepare import outlined
+from bakeoff.race.stages.explain import ROUNDS as TRACE_ROUNDS
 from bakeoff.spec.errors import BakeoffError
 from bakeoff.spec.study import Study
 from bakeoff.study.published import processor_contenders
@@ -43,6 +44,8 @@ class ForeseenPoint(msgspec.Struct, frozen=True, kw_only=True):
     """None: no limit is known."""
     forecast: Forecast | None = None
     """None where the comparison cannot be had here."""
+    trace_rounds: int = 0
+    """Rounds of traces behind the race; each takes about as long as a round of it."""
     problem: str = ""
     """Why it cannot be had."""
 
@@ -86,23 +89,30 @@ def _foreseen(study: Study, index: int, before: Earlier) -> ForeseenPoint:
     except BakeoffError as error:
         return ForeseenPoint(title=point.title, basis="rough", low_s=0.0, high_s=0.0, problem=str(error))
     told = forecast(comparison, Path(), before)
+    trace_rounds = (point.request.trace_rounds or TRACE_ROUNDS) if point.request.traced else 0
     if not told.unknown:
-        return _by_costs(point.title, "measured", told)
+        return _by_costs(point.title, "measured", told, trace_rounds)
     here = study.reproduces
     if here is not None and here.scaled:
         share_s = here.published.minutes * MINUTE_S * len(told.labels) / max(1, processor_contenders(here.published))
         return ForeseenPoint(title=point.title, basis="declared", low_s=share_s, high_s=share_s, forecast=told)
     counted = by_other_size(told, before)
     if counted is not None:
-        return _by_costs(point.title, "counted", counted)
+        return _by_costs(point.title, "counted", counted, trace_rounds)
     return ForeseenPoint(title=point.title, basis="rough", low_s=told.low_s, high_s=None, forecast=told)
 
 
-def _by_costs(title: str, basis: Basis, told: Forecast) -> ForeseenPoint:
-    """Return what a comparison would take whose contenders' times are known, with its whole runs."""
-    runs_s = sum(whole_runs_s(told, cost) for cost in told.costs.values())
-    high_s = None if told.high_s is None else told.high_s + runs_s
-    return ForeseenPoint(title=title, basis=basis, low_s=told.low_s + runs_s, high_s=high_s, forecast=told)
+def _by_costs(title: str, basis: Basis, told: Forecast, trace_rounds: int) -> ForeseenPoint:
+    """Return what a comparison would take whose contenders' times are known, with its whole runs and its traces."""
+    also_s = sum(whole_runs_s(told, cost) + trace_rounds * cost.round_s for cost in told.costs.values())
+    return ForeseenPoint(
+        title=title,
+        basis=basis,
+        low_s=told.low_s + also_s,
+        high_s=None if told.high_s is None else told.high_s + also_s,
+        forecast=told,
+        trace_rounds=trace_rounds,
+    )
 
 
 def whole_runs_s(told: Forecast, cost: Cost) -> float:

@@ -25,6 +25,7 @@ from bakeoff.environments.usable import why_not
 from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.spec.contender import Contender, parse_contender
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
+from bakeoff.spec.parts import OF_STEPS
 from bakeoff.spec.published import EPOCHS, OF_SHARES_ALONE, Declared, PublishedStudy, Reproduces
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Point, Study
@@ -293,7 +294,7 @@ def _point(here: Reproduces, declared: Declared, given: Sequence[str], seed: int
     rows = [_of_declared(row, declared) for row in here.published.rows_of(declared)]
     placed, left_out = _given(rows, here, given) if given else _own(rows, here)
     raced = given or [text for text in dict.fromkeys(placed.values()) if text not in left_out]
-    smaller = declared.scaled if here.scaled else None
+    smaller, parts = declared.scaled if here.scaled else None, {*here.published.parts}
     request = Request(
         workload=declared.workload,
         contenders=tuple(raced),
@@ -306,7 +307,9 @@ def _point(here: Reproduces, declared: Declared, given: Sequence[str], seed: int
         padding=declared.padding,
         max_rounds=smaller.rounds if smaller else None,
         seed=seed,
-        traced=bool(here.published.parts),
+        traced=bool(parts),
+        # Counts of a graph are the same in every round.
+        trace_rounds=1 if parts and not parts & OF_STEPS else None,
     )
     alone = msgspec.structs.replace(request, command=_command(request))
     return Point(title=declared.name, request=alone, left_out=left_out, rows=placed)

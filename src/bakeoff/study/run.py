@@ -79,15 +79,18 @@ def _begun(results: Path, study: Study, *, resume: bool) -> tuple[Path, StudyFil
 
 def _alone(command: str, folder: Path) -> str:
     """Return the command that runs a point alone, with the study's folder as its results: there --resume finds it."""
-    if not command:
-        return ""
+    return f"{without_results(command)} --results {shlex.quote(str(folder))}" if command else ""
+
+
+def without_results(command: str) -> str:
+    """Return a command without the folder that its results lie in."""
     words, others = iter(shlex.split(command)), []
     for word in words:
         if word == "--results":
             next(words, None)
         elif not word.startswith("--results="):
             others.append(word)
-    return shlex.join([*others, "--results", str(folder)])
+    return shlex.join(others)
 
 
 class _Running:
@@ -171,7 +174,7 @@ def is_final(folder: Path, request: Request, state: PointState) -> bool:
     all_rounds = outcome.ended == "rounds" and outcome.rounds >= (request.max_rounds or LOOKS[-1])
     if goal_of(outcome.comparison.procedure.aim) != goal_of(request.aim):
         return False
-    if request.traced and lacks_traces(folder / state.comparison):
+    if request.traced and lacks_traces(folder / state.comparison, request.trace_rounds):
         return False
     return outcome.ended in _FINAL or (all_rounds and request.aim != "until-sure")
 

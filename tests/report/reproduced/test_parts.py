@@ -147,6 +147,9 @@ def test_claims_on_shares_are_judged_by_traces() -> None:
     assert sentence(refuted).endswith(" %), there 96 %, the rest is not measured: not traced.")
     equal = found["Of all models Tacotron 2 has the least share of computing, TensorFlow"]
     assert (equal.standing, equal.percent and equal.percent.estimate) == ("inconclusive", 0.0)
+    # Nothing of the mean is decided by the bound on each.
+    mean = found["Copies of memory take 1.42 % of the time in the mean of all models"]
+    assert mean.reason.startswith("each model's share stands in its table")
     nowhere = found["Copies of memory have nearly no effect"]
     assert (nowhere.standing, NO_DEVICE in nowhere.reason) == ("not measured", True)
     mainly = found["On one GPU the processing on the GPU dominates the time of training"]

@@ -48,12 +48,12 @@ READING_S = 3.0
 """About what a trial takes beside its steps to write and read two traces."""
 
 
-def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
-    """Want a trial of each ranked contender in every round, while the budget lasts.
+def wanted(state: State, *, rounds: int | None = None) -> Iterator[Wanted | Checkpoint]:
+    """Want a trial of each ranked contender in every round, or in so many, while the budget lasts.
 
     A contender whose first trial came to nothing, or could see nothing, has no second one.
     """
-    for round_number in range(1, ROUNDS + 1):
+    for round_number in range(1, (rounds or ROUNDS) + 1):
         known = {one.label: one for one in state.outcome().contenders if one.status == "ranked"}
         plans = [plan for plan in state.racing() if plan.contender.label in known and is_traceable(state, plan)]
         asked, needs_s = [], 0.0

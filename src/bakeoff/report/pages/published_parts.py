@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.judge.reproduced_parts import OF_STEPS, graph_lines, part_lines
+from bakeoff.judge.reproduced_parts import graph_lines, part_lines
 from bakeoff.judge.reproduction import both
 from bakeoff.report.page import Line, Section, Table
 from bakeoff.report.sections.stages import CLASSES, stages_table
 from bakeoff.report.units import listed
+from bakeoff.spec.parts import OF_STEPS
 
 if TYPE_CHECKING:
     from bakeoff.judge.explanation import Profile

@@ -6,11 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.environments.declared import frameworks
-from bakeoff.judge.reproduced_parts import OF_STEPS, TOGETHER, part_lines
+from bakeoff.judge.reproduced_parts import TOGETHER, part_lines
 from bakeoff.report.pictures import WIDE, altair, drawn, is_narrow
 from bakeoff.report.pictures.colours import GREY, pale, seen
 from bakeoff.report.pictures.legends import legend
 from bakeoff.spec.contender import parse_contender
+from bakeoff.spec.parts import OF_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
