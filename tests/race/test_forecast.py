@@ -13,7 +13,7 @@ from bakeoff.race import prepare
 from bakeoff.race.forecast import Forecast, forecast
 from bakeoff.race.prepare import outlined
 from bakeoff.spec.record import Record
-from bakeoff.store.files import read_comparison, write_comparison
+from bakeoff.store.files import read_comparison, read_record, write_comparison, write_record
 from bakeoff.store.results import finished, of_purpose, read_records
 
 PAIR = ("fake:step_ms=50", "fake:step_ms=60")
@@ -94,6 +94,14 @@ def test_another_machine_is_no_source(race: Any, foretold: Any, monkeypatch: pyt
     folder = Path(before.path)
     other = msgspec.structs.replace(read_comparison(folder), machine=described | {"processor": "another"})
     write_comparison(folder, other)
+    assert foretold(*PAIR).unknown == list(PAIR)
+
+
+def test_records_that_cannot_be_are_no_source(race: Any, foretold: Any) -> None:
+    """What a stranger has sealed tells nothing, and is in nobody's way."""
+    folder = Path(race(*PAIR, max_rounds=1).path)
+    for trial in folder.glob("r01-*"):
+        write_record(trial, msgspec.structs.replace(read_record(trial), started_at="yesterday"))
     assert foretold(*PAIR).unknown == list(PAIR)
 
 
