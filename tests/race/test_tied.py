@@ -19,6 +19,7 @@ from bakeoff.race.progress import Certified, Event, Observer, TrialStarted, sile
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import ChangedError
 from bakeoff.store import evidence
+from bakeoff.store.files import write_comparison
 from bakeoff.store.results import last, of_contender, of_purpose, read_records
 from bakeoff.trial.tied import Ties
 from bakeoff.workloads.load import load
@@ -299,6 +300,17 @@ def drawing(records: dict[str, Record], label: str, share: float) -> dict[str, R
         for record in of_purpose(mine, "time")
         if record.tie is not None
     }
+
+
+def test_a_clock_of_its_own_is_a_script_s_alone(race: Race) -> None:
+    """Another framework's engine that brings one is refused: it would be held against no counter."""
+    outcome = race("fake", max_rounds=1)
+    assert [one.status for one in outcome.contenders] == ["ranked"]
+    plans = [msgspec.structs.replace(plan, scripted=False) for plan in outcome.comparison.contenders]
+    write_comparison(Path(outcome.path), msgspec.structs.replace(outcome.comparison, contenders=plans))
+    (only,) = judge_comparison(Path(outcome.path)).contenders
+    assert only.status == "refused"
+    assert only.reason.startswith("its engine brings a clock of its own")
 
 
 def test_outcomes_are_the_same_when_read_again(race_of: Any) -> None:
