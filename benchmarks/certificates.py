@@ -8,7 +8,8 @@ The cases are those that no race of a report shows: Jittor and MLX, half precisi
 infers. Batches are the workload's own where none is named. With --full they are every scenario of every workload at
 full size and its own batch in all frameworks, the cheapest first; --macs halves a batch until its forward pass has no
 more multiply-accumulates than that, or one sample is left. A case is kept in FILE once it is done, so that a second
-call goes on. `program` is the largest error of the stage in float64, of all checks.
+call goes on. `program` is the largest error of the stage in float64, of all checks. Where there was nothing to check,
+as after a time limit, "passed" is "not made".
 """
 
 from __future__ import annotations
@@ -55,10 +56,15 @@ LIMIT_S = 900.0
 
 CHECKS = ("outputs", "ran", "loss", "gradients", "optimizer", "update", "trajectory", "state")
 
+NOT_MADE = "not made"
+"""Of a certificate with nothing to check, as after a time limit."""
+
+REASON_CHARACTERS = 200
+"""A reason may end with what a process printed."""
+
 
 def row(case: tuple[str, str, str, int | None, tuple[str, ...]], certificate: Certificate) -> dict[str, Any]:
     """Return a contender's largest errors; a check that is not owed is empty."""
-    workload, scenario, size, batch_size, _ = case
     found = dict.fromkeys(CHECKS, "")
     # Of a check that is made in both stages the second one stands here: that of the settings that are timed.
     found |= {
@@ -67,9 +73,33 @@ def row(case: tuple[str, str, str, int | None, tuple[str, ...]], certificate: Ce
         if check.error is not None and check.name in CHECKS
     }
     program = [check.error for check in certificate.checks if check.stage == "program" and check.error is not None]
-    what = {"workload": workload, "scenario": scenario, "size": size, "batch": batch_size or "its own"}
-    said = {"contender": certificate.contender, "passed": "yes" if certificate.passed else "no"}
-    return what | said | {"program": f"{max(program):.1e}" if program else ""} | found
+    passed = "yes" if certificate.passed else "no" if certificate.checks else NOT_MADE
+    said = {"contender": certificate.contender, "passed": passed}
+    shown = {"program": f"{max(program):.1e}" if program else ""} | found
+    return _of_case(case) | said | shown | _because("" if certificate.passed else certificate.reason)
+
+
+def row_without(case: tuple[str, str, str, int | None, tuple[str, ...]], reason: str) -> dict[str, Any]:
+    """Return the row of a contender of which nothing was computed."""
+    empty = dict.fromkeys(("program", *CHECKS), "")
+    return _of_case(case) | {"contender": case[-1][0], "passed": NOT_MADE} | empty | _because(reason)
+
+
+def _of_case(case: tuple[str, str, str, int | None, tuple[str, ...]]) -> dict[str, Any]:
+    """Return what all rows of a case begin with."""
+    workload, scenario, size, batch_size, _ = case
+    return {"workload": workload, "scenario": scenario, "size": size, "batch": batch_size or "its own"}
+
+
+def _because(reason: str) -> dict[str, str]:
+    """Return a reason as a cell of a table holds it."""
+    return {"why not": " ".join(reason.replace("|", "/").split())[:REASON_CHARACTERS]}
+
+
+def data_of(workload: str) -> str:
+    """Return synthetic data, or the first source of a workload that has none: graphs, and an environment's own."""
+    sources = load(workload).workload.data
+    return "synthetic" if "synthetic" in sources else sources[0]
 
 
 def rows_of(
@@ -83,7 +113,7 @@ def rows_of(
         scenario=scenario,
         size=size,
         batch_size=batch_size,
-        data="synthetic",
+        data=data_of(workload),
         threads=1 if size == "reduced" else None,
         trial_limit_s=limit_s,
         results=results,
@@ -94,8 +124,7 @@ def rows_of(
         if len(contenders) > 1:  # One that is refused beforehand refuses all.
             single = [(workload, scenario, size, batch_size, (one,)) for one in contenders]
             return [found for one in single for found in rows_of(one, results, limit_s)]
-        sys.stderr.write(f"{workload}, {size}: {error}\n")
-        return []
+        return [row_without(case, str(error))]
 
 
 def full_cases(most_macs: float) -> list[tuple[str, str, str, int | None, tuple[str, ...]]]:
@@ -145,7 +174,7 @@ def main() -> None:
                 if options.keep is not None:
                     with options.keep.open("a") as stream:
                         stream.write(json.dumps([words, done[words]]) + "\n")
-            rows += done[words]
+            rows += [one | _because(one.get("why not", "")) for one in done[words]]  # older files have no such cell
             sys.stderr.write(f"{rows[-1:]}\n")
     write(rows, __doc__ or "", options.output)
 

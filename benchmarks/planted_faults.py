@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from certificates import LIMIT_S, kept
+from certificates import LIMIT_S, data_of, kept
 from results import write
 
 from bakeoff.certify.certificate import in_words
@@ -70,7 +70,7 @@ def request_for(asked: argparse.Namespace, results: str) -> Request:
         scenario="train",
         size=asked.size,
         batch_size=asked.batch_size,
-        data="synthetic",
+        data=data_of(asked.workload),
         trial_limit_s=asked.limit,
         self_test=False,
         results=results,

@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 from tests.conftest import script
 
+from bakeoff import data
+from bakeoff.certify.certificate import refuse
 from bakeoff.environments.probe import ProbeAnswer
+from bakeoff.spec.errors import UsageError
+from bakeoff.spec.verdict import Certificate
+from bakeoff.workloads.load import load, names
 
 
 @pytest.fixture
@@ -81,3 +86,36 @@ def test_too_few_processes_are_refused(over_processes: Any) -> None:
     """Two processes hardly show how much they differ, so that there is no interval of them."""
     with pytest.raises(argparse.ArgumentTypeError, match="2 processes give no interval: at least 3"):
         over_processes.count("2")
+
+
+@pytest.fixture
+def certificates() -> Any:
+    """Load what certifies at full size."""
+    return script("certificates")
+
+
+def test_what_could_not_be_certified_stands_in_the_table(certificates: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A contender that is refused beforehand, or was not computed, is a row with its reason, and no gap."""
+
+    def verify(request: Any) -> list[Certificate]:
+        if "broken" in request.contenders:
+            msg = "broken | is not\ninstalled"
+            raise UsageError(msg)
+        return [refuse("slow", "torch in float64", "no answer within 900 s")]
+
+    monkeypatch.setattr(certificates, "verify", verify)
+    case = ("mlp-mnist", "train", "full", 32, ("slow", "broken"))
+    slow, broken = certificates.rows_of(case, "results", 900.0)
+    assert list(slow) == list(broken)
+    assert [row["passed"] for row in (slow, broken)] == ["not made"] * 2
+    assert (slow["contender"], slow["why not"]) == ("slow", "no answer within 900 s")
+    assert (broken["contender"], broken["why not"]) == ("broken", "broken / is not installed")
+
+
+def test_every_workload_has_data_to_be_certified_on(certificates: Any) -> None:
+    """Synthetic ones where there are any, and else what needs no network: none is left out."""
+    found = {case[0]: certificates.data_of(case[0]) for case in certificates.full_cases()}
+    assert set(found) == set(names())
+    for workload, source in found.items():
+        data.named(source, load(workload).workload)
+    assert {found["gcn-cora"], found["rl-venv-ppo"], found["mlp-mnist"]} == {"graphs", "own", "synthetic"}

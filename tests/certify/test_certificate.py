@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -478,6 +478,23 @@ def test_with_one_sample_a_batch_outputs_differ_between_batches() -> None:
     certificate = judged(exhibit(**one_sample(0, 0)), exhibit(**one_sample(0, 0)))
     assert failed(certificate) == ["informative"]
     assert "each output of the reference is the same in all 2 batches of one sample" in certificate.reason
+
+
+def test_with_one_sample_a_batch_sequences_have_different_lengths() -> None:
+    """With --padding longest each batch is as long as its sample; outputs differ in the places that both have."""
+    long, short = np.random.RandomState(0).standard_normal((2, 1, 5, 3))
+    either = [long, short[:, :3]]
+    assert judged(exhibit(**outputs_of(either)), exhibit(**outputs_of(either))).passed
+    same = [long, long[:, :3]]
+    certificate = judged(exhibit(**outputs_of(same)), exhibit(**outputs_of(same)))
+    assert "each output of the reference is the same in all 2 batches of one sample" in certificate.reason
+    strange = [long, short[:, 0]]
+    assert failed(judged(exhibit(**outputs_of(strange)), exhibit(**outputs_of(strange)))) == ["informative"]
+
+
+def outputs_of(outputs: Sequence[Any]) -> dict[str, Any]:
+    """Give arrays as the outputs of evidence."""
+    return {f"output/{index}": output for index, output in enumerate(outputs)}
 
 
 def of_version_1(**arrays: Any) -> Exhibit:

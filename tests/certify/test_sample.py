@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bakeoff.certify.sample import distance, largest, sample
+from bakeoff.certify.sample import distance, largest, sample, sampled_outputs
 
 LARGE = (300, 400)
 
@@ -110,3 +110,52 @@ def test_many_outputs_are_compared_all(large: Any) -> None:
     wrong[-1] *= 2
     assert distance(large, large) == 0.0
     assert distance(wrong, large) > 1e-3
+
+
+@pytest.fixture
+def outputs() -> Any:
+    """Give outputs of three samples, each too large to be kept whole."""
+    return np.random.RandomState(0).standard_normal((3, 20, 5000)).astype(np.float32)
+
+
+def test_small_outputs_are_kept_as_they_are(large: Any) -> None:
+    """However many samples there are; and what was reduced is not reduced again."""
+    many = np.ones((70_000, 2), np.float32)
+    for whole in (many, large, many[:, 0], np.float32(1.0).reshape(())):
+        np.testing.assert_array_equal(sampled_outputs(whole), whole)
+        assert sampled_outputs(whole).dtype == np.float64
+    kept = sampled_outputs(np.ones((2, 70_000)))
+    np.testing.assert_array_equal(sampled_outputs(kept), kept)
+
+
+def test_large_outputs_have_a_row_for_each_sample(outputs: Any) -> None:
+    """Elements of the sample, and projections of it that are as large as elements; a sample alone has the same row."""
+    kept = sampled_outputs(outputs)
+    assert kept.shape == (3, 65_536 + 8)
+    for row, sample_outputs in zip(kept, outputs, strict=True):
+        assert np.isin(row[:-8], sample_outputs).all()
+        np.testing.assert_allclose(row[-8:] * math.sqrt(sample_outputs.size), sample(sample_outputs)[-8:], rtol=1e-9)
+    np.testing.assert_allclose(sampled_outputs(outputs[1:2]), kept[1:2], rtol=1e-12)
+    assert 0.1 < np.abs(kept[:, -8:]).max() < np.abs(outputs).max()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda outputs: outputs[::-1],
+        lambda outputs: outputs[:, ::-1],
+        lambda outputs: outputs * np.float32(1.001),
+        lambda outputs: np.concatenate([outputs[:2], outputs[2:] * 0]),
+        lambda outputs: outputs + np.float32(0.01),
+    ],
+)
+def test_large_outputs_that_are_not_the_same_are_far(outputs: Any, change: Any) -> None:
+    """Exchanged samples and places, a scaling, a sample that was left out, and a shift show in what is kept."""
+    assert distance(sampled_outputs(change(outputs)), sampled_outputs(outputs)) > 1e-4
+
+
+def test_an_output_that_is_not_kept_is_seen(outputs: Any) -> None:
+    """A single wrong one is far beyond what a program in float64 may be off."""
+    wrong, kept = outputs.copy(), sampled_outputs(outputs)
+    wrong[1].flat[np.flatnonzero(~np.isin(outputs[1].ravel(), kept[1]))[0]] += 1.0
+    assert distance(sampled_outputs(wrong), kept) > 1e-6

@@ -7,10 +7,12 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from bakeoff.cli import readme
 from bakeoff.cli.readme import Readme, follow
+from bakeoff.store.files import read_record, write_record
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -100,6 +102,19 @@ def test_what_cannot_be_written_is_told_and_leaves_all_as_it_was(
     assert told in said.err
     assert mine.read_bytes() == TEXT.encode()
     assert sorted(path.name for path in mine.parent.iterdir()) == ["README.md", "latin.md", "other.md"]
+
+
+def test_records_that_cannot_be_are_told(cli: Cli, mine: Path) -> None:
+    """What a stranger has sealed is an error with its reason, and the README stays."""
+    shutil.copytree(RECORDS / "mlp-mnist-07d5", mine.parent / "theirs" / "mlp-mnist-07d5")
+    (trial, *_) = sorted((mine.parent / "theirs" / "mlp-mnist-07d5").glob("r01-*"))
+    record = read_record(trial)
+    blocks = [msgspec.structs.replace(block, steps_ns=[]) for block in record.blocks]
+    write_record(trial, msgspec.structs.replace(record, blocks=blocks))
+    said = cli("report", "--readme", "README.md", "--results", "theirs")
+    assert said.code == 1
+    assert "they are sealed, and yet not what bakeoff writes (ZeroDivisionError" in said.err
+    assert mine.read_bytes() == TEXT.encode()
 
 
 def test_a_chart_of_somebody_elses_stays(cli: Cli, mine: Path) -> None:

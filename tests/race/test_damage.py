@@ -19,6 +19,7 @@ from tests.race.inline import InlineWorker
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.outcome import Outcome
 from bakeoff.race import conductor
+from bakeoff.race.explaining import complete
 from bakeoff.race.progress import Event, Prepared, RoundStarted, Running, TrialStarted
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import StoreError, UsageError
@@ -100,6 +101,22 @@ def test_a_damaged_round_is_set_aside_and_made_up_for(race: Any, damage: Callabl
     assert [(v.verdict, v.rounds) for v in resumed.verdicts] == [("faster", 5)]
     assert (resumed.path, resumed.rounds) == (outcome.path, 6)
     assert "r02-fake-step_ms=60/record.damaged.json" in " ".join(resumed.damaged)
+
+
+def test_a_sealed_record_that_cannot_be_is_told_before_anything_rests_on_it(race: Any) -> None:
+    """Going on with what a stranger has sealed, or explaining it, ends with a message, and touches nothing."""
+    folder = Path(race(*RACERS, max_rounds=1).path)
+    path = folder / "r01-fake-step_ms=60" / "record.json"
+    record = json.loads(path.read_bytes())["record"]
+    record["blocks"][0]["steps_ns"] = []
+    seal(path, record)
+    before = {one: one.read_bytes() for one in folder.rglob("*.json")}
+    said = r"they are sealed, and yet not what bakeoff writes \(ZeroDivisionError"
+    with pytest.raises(StoreError, match=said):
+        race(*RACERS, max_rounds=2, resume=True)
+    with pytest.raises(StoreError, match=said):
+        complete(folder, launch=InlineWorker)
+    assert {one: one.read_bytes() for one in folder.rglob("*.json")} == before
 
 
 @pytest.mark.parametrize("remake", [reversioned, foreign])

@@ -116,6 +116,14 @@ def test_another_machine_is_no_source(race: Any, foretold: Any, monkeypatch: pyt
     assert foretold(*PAIR).unknown == list(PAIR)
 
 
+def test_records_that_cannot_be_are_no_source(race: Any, foretold: Any) -> None:
+    """What a stranger has sealed tells nothing, and is in nobody's way."""
+    folder = Path(race(*PAIR, max_rounds=1).path)
+    for trial in folder.glob("r01-*"):
+        write_record(trial, msgspec.structs.replace(read_record(trial), started_at="yesterday"))
+    assert foretold(*PAIR).unknown == list(PAIR)
+
+
 def test_the_stages_are_those_of_a_race(race: Any, foretold: Any) -> None:
     """Every stage that starts processes is told, with numbers that the race keeps to."""
     told = {

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 import pytest
 from tests.race.inline import InlineWorker
 
@@ -17,6 +18,8 @@ from bakeoff.race import conductor
 from bakeoff.race.progress import Certified, Event, Observer, TrialStarted, silent
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import ChangedError
+from bakeoff.store import evidence
+from bakeoff.store.files import write_comparison
 from bakeoff.store.results import last, of_contender, of_purpose, read_records
 from bakeoff.trial.tied import Ties
 from bakeoff.workloads.load import load
@@ -255,6 +258,20 @@ def test_inference_whose_timed_outputs_are_no_numbers_is_refused(race: Race, mon
     assert "the outputs of the first step are missing, or not finite" in only.reason
 
 
+@pytest.mark.parametrize(("share", "status"), [(1.0, "ranked"), (1.01, "refused")])
+def test_outputs_that_no_record_could_hold_are_kept_in_part(
+    race: Race, monkeypatch: pytest.MonkeyPatch, share: float, status: str
+) -> None:
+    """Logits of a thousand places over 50,000 tokens are gigabytes: evidence and ties hold a part of each sample."""
+    outputs, last = engine.Step.outputs, engine.Step.last_outputs
+    trial = Running()
+    monkeypatch.setattr(engine.Step, "outputs", lambda step, batch: np.tile(outputs(step, batch), (1, 40_000)))
+    monkeypatch.setattr(engine.Step, "last_outputs", lambda step: last(step) * (share if trial.is_timed else 1.0))
+    monkeypatch.setattr(evidence, "MOST_EVIDENCE_BYTES", 8 << 20)
+    (only,) = race("fake", scenario="infer", batch_size=2, max_rounds=1, observe=trial).contenders
+    assert only.status == status, only.reason
+
+
 @pytest.mark.parametrize(("shares", "refused"), [((1.0, 1.02), True), ((1.0, 1.0), False), ((0.99, 1.02), False)])
 def test_a_model_whose_dropout_drops_nothing_is_refused(race: Race, shares: tuple[float, float], refused: Any) -> None:
     """Its losses are those of its certificate, where nothing is drawn, and another's are not; if all are, none is."""
@@ -283,6 +300,17 @@ def drawing(records: dict[str, Record], label: str, share: float) -> dict[str, R
         for record in of_purpose(mine, "time")
         if record.tie is not None
     }
+
+
+def test_a_clock_of_its_own_is_a_script_s_alone(race: Race) -> None:
+    """Another framework's engine that brings one is refused: it would be held against no counter."""
+    outcome = race("fake", max_rounds=1)
+    assert [one.status for one in outcome.contenders] == ["ranked"]
+    plans = [msgspec.structs.replace(plan, scripted=False) for plan in outcome.comparison.contenders]
+    write_comparison(Path(outcome.path), msgspec.structs.replace(outcome.comparison, contenders=plans))
+    (only,) = judge_comparison(Path(outcome.path)).contenders
+    assert only.status == "refused"
+    assert only.reason.startswith("its engine brings a clock of its own")
 
 
 def test_outcomes_are_the_same_when_read_again(race_of: Any) -> None:

@@ -17,12 +17,12 @@ import pytest
 from tests.drawn import first, is_all, sources
 from tests.report.shown import html, json_text, markdown, printed
 
-from bakeoff.cli.report import told_if_absurd
 from bakeoff.judge.certificate import certificate_of
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.report.forms.pictures import to_picture
 from bakeoff.report.pages import page_of
 from bakeoff.spec.errors import BakeoffError
+from bakeoff.store.absurd import told_if_absurd
 from bakeoff.store.evidence import EVIDENCE_FILE
 from bakeoff.store.files import read_comparison
 from bakeoff.store.results import read_records

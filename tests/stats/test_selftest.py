@@ -60,6 +60,17 @@ def test_an_empty_profile_fails() -> None:
     assert verdict.reason == "profiler: a profiler saw no operator, and a step that computes is seen by it"
 
 
+def test_a_profile_that_is_empty_at_times_passes_nobody() -> None:
+    """Some sessions that saw nothing are no missing profiler; another pass tells what it was."""
+    lost = msgspec.structs.replace(readings(), profiled_ns=[], profiler="a profiler", empty_sessions=1)
+    verdict = judge_timer("mine", [lost])
+    assert verdict.outcome == "untold"
+    assert verdict.reason == "profiler: a profiler; some of its sessions saw no operation, and others did"
+    assert judge_timer("mine", [lost, readings()]).outcome == "passed"
+    blind = msgspec.structs.replace(lost, profiler_empty=True, empty_sessions=3)
+    assert judge_timer("mine", [lost, blind]).outcome == "failed"
+
+
 def test_a_profiler_that_was_never_tried_fails_nobody() -> None:
     """What it says is told as inconclusive; the other checks still refuse a wrong clock."""
     wrong = msgspec.structs.replace(readings(profiled=1.3), profiler_can_fail=False)

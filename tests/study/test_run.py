@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from bakeoff.judge.study import judge_study
@@ -20,6 +21,7 @@ from bakeoff.race.progress import (
     TrialStarted,
 )
 from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.store.files import read_record, write_record
 from bakeoff.store.locks import locked
 
 if TYPE_CHECKING:
@@ -160,6 +162,19 @@ def test_a_damaged_study_is_named(swept: Swept) -> None:
     (folder / "study.json").write_text("{")
     with pytest.raises(StoreError, match=r"study\.json is damaged"):
         judge_study(folder)
+
+
+def test_a_comparison_that_cannot_be_ends_no_study(swept: Swept) -> None:
+    """Of what a stranger has sealed the reason is told, and the other comparisons are, in a report and going on."""
+    outcome = swept("fake", "fake:step_ms=2", max_rounds=1)
+    trial = Path(outcome.outcomes[0].path) / "r01-fake"
+    record = read_record(trial)
+    blocks = [msgspec.structs.replace(block, steps_ns=[]) for block in record.blocks]
+    write_record(trial, msgspec.structs.replace(record, blocks=blocks))
+    reported = judge_study(Path(outcome.path))
+    for found in (reported, swept("fake", "fake:step_ms=2", max_rounds=1, resume=True)):
+        assert [bool(point.outcome) for point in found.points] == [False, True]
+        assert "they are sealed, and yet not what bakeoff writes (ZeroDivisionError" in found.points[0].reason
 
 
 def test_a_study_without_a_state_for_each_point_is_damaged(swept: Swept) -> None:

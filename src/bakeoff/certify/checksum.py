@@ -17,9 +17,11 @@ only."""
 def checksums(array: NDArray[Any]) -> list[float]:
     """Return the largest magnitude of an array, the mean one, and its means by signs that only its size decides."""
     flat = np.asarray(array, np.float64).ravel()
-    signs = np.random.RandomState(flat.size % 2**32).randint(0, 2, (PROJECTIONS, flat.size)) * 2 - 1
+    stream = np.random.RandomState(flat.size % 2**32)
     magnitudes = np.abs(flat)
-    return [float(magnitudes.max()), float(magnitudes.mean()), *(float((flat * sign).mean()) for sign in signs)]
+    # One after another: all signs at once would take several times the memory of the array.
+    signed = (flat * (stream.randint(0, 2, flat.size) * 2 - 1) for _ in range(PROJECTIONS))
+    return [float(magnitudes.max()), float(magnitudes.mean()), *(float(one.mean()) for one in signed)]
 
 
 def farthest(found: list[float], expected: list[float]) -> float:

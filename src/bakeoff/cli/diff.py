@@ -36,8 +36,8 @@ def diff(
     json: parameters.Json = False,
 ) -> None:
     """Show two comparisons side by side: what changed in what was run, in step times and in ratios, and how surely."""
-    from bakeoff.cli.report import told_if_absurd
     from bakeoff.judge.difference import difference
+    from bakeoff.store.absurd import told_if_absurd
 
     with told_if_absurd():
         first, second = (_judged(Path(results), name) for name in (before, after))

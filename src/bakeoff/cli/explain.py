@@ -166,9 +166,9 @@ def _race(request: "Request", *, json: bool) -> "Explanation":
 def _of_comparison(params: dict[str, Any], *, recorded: bool, json: bool) -> "Explanation":
     """Run the trials that a comparison lacks, and judge it."""
     from bakeoff.cli.progress import shown
-    from bakeoff.cli.report import told_if_absurd
     from bakeoff.judge import explained
     from bakeoff.race.explaining import complete
+    from bakeoff.store.absurd import told_if_absurd
 
     folder = _folder(params)
     budget_s = None if params["budget"] is None else parameters.seconds(params["budget"], "--budget")

@@ -76,7 +76,7 @@ def _written(of: str, folders: list[Path], files: dict[str, Path], *, redact: bo
 
     Raises StoreError, and writes nothing, for one that was named, and where none can be read.
     """
-    from bakeoff.cli.report import told_if_absurd
+    from bakeoff.store.absurd import told_if_absurd
 
     rows, lost = 0, 0
     with told_if_absurd(), _opened(of, files) as writers:
@@ -135,10 +135,10 @@ def _folders(results: Path, names: list[str], *, everything: bool) -> list[Path]
 
 def _rows(of: str, folder: Path, *, redact: bool) -> "list[Row]":
     """Return a comparison's rows; records of it that are not used are named on stderr."""
-    from bakeoff.cli.report import told_if_absurd
     from bakeoff.judge.comparison import judge
     from bakeoff.report.export.tables import rows_of
     from bakeoff.report.redacted import redacted
+    from bakeoff.store.absurd import told_if_absurd
 
     with told_if_absurd():
         outcome, found = judge(folder)

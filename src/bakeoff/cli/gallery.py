@@ -160,8 +160,8 @@ def _card(site: "Site", one: "Found", parts: "list[Found]", before: "Entry | Non
 
     Where it cannot, and was made earlier, that page stays. `parts` are a study's comparisons.
     """
-    from bakeoff.cli.report import told_if_absurd
     from bakeoff.report.gallery import made
+    from bakeoff.store.absurd import told_if_absurd
 
     try:
         made_of = site.made_of(one, parts)

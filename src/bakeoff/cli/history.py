@@ -65,8 +65,8 @@ def _judged(workload: str, places: list[Path]) -> "list[Outcome]":
 
     Raises UsageError where there is none.
     """
-    from bakeoff.cli.report import told_if_absurd
     from bakeoff.judge.comparison import judge_comparison
+    from bakeoff.store.absurd import told_if_absurd
     from bakeoff.store.everywhere import every_comparison
     from bakeoff.store.files import read_comparison
 

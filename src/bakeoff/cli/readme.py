@@ -87,6 +87,7 @@ class Readme(NamedTuple):
         Before it are newer ones that have no answer yet; where none has one, the newest is the last.
         """
         from bakeoff.judge.comparison import judge_comparison
+        from bakeoff.store.absurd import told_if_absurd
         from bakeoff.store.everywhere import of_workload, raced
         from bakeoff.store.results import find
 
@@ -98,8 +99,9 @@ class Readme(NamedTuple):
                 kind = "raced workload or comparison"
                 raise UnknownNameError(kind, name, raced(self.results)) from error
         for place, folder in enumerate(newest):
-            if judge_comparison(folder).is_answered:
-                return newest[: place + 1]
+            with told_if_absurd():
+                if judge_comparison(folder).is_answered:
+                    return newest[: place + 1]
         return newest[::-1]
 
     def _drawn(self, page: Page, path: Path) -> bytes:
@@ -153,11 +155,11 @@ def follow(readme: Readme, sleep: Callable[[float], object]) -> None:
 
 def _page(folder: Path) -> Page:
     """Return what is said of a folder, without names of people, machines and folders."""
-    from bakeoff.cli.report import told_if_absurd
     from bakeoff.judge.comparison import judge_comparison
     from bakeoff.judge.study import judge_study
     from bakeoff.report.pages import page_of
     from bakeoff.report.redacted import redacted
+    from bakeoff.store.absurd import told_if_absurd
     from bakeoff.store.results import is_study
 
     with told_if_absurd():

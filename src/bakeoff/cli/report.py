@@ -1,14 +1,12 @@
 """`bakeoff report`: recomputed from the records alone."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bakeoff.cli import acceptance, maxbatch, parameters, showing
-from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -65,6 +63,7 @@ def report(
     from bakeoff.report.forms.pictures import EXTENSIONS
     from bakeoff.report.pages import page_of
     from bakeoff.report.redacted import redacted
+    from bakeoff.store.absurd import told_if_absurd
 
     if readme is not None or watch:
         others = {"--markdown": markdown, "--html": html, "--chart": chart, "--json": json}
@@ -103,19 +102,6 @@ def _keep(file: Path | None, results: Path, others: list[str], watch: bool, forc
         )
         raise UsageError(msg)
     keep(Readme(file, results, force), watch=watch)
-
-
-@contextmanager
-def told_if_absurd() -> Iterator[None]:
-    """Raise StoreError for what no honest record leads to: a time below 0, a size that the workload does not have."""
-    try:
-        yield
-    except (ArithmeticError, LookupError, ValueError, TypeError, AssertionError, RecursionError) as error:
-        msg = (
-            "these records cannot be reported on: they are sealed, and yet not what bakeoff writes "
-            f"({type(error).__name__}: {error})"
-        )
-        raise StoreError(msg) from error
 
 
 def _judged(results: Path, names: list[str]) -> "list[Outcome | StudyOutcome | SearchOutcome | AcceptanceOutcome]":

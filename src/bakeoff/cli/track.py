@@ -147,7 +147,7 @@ def _track(
 ) -> None:
     """Send what was named; end with exit code 1 where the tracker lacks something."""
     from bakeoff.acceptance.redacted import sharing_redactor
-    from bakeoff.cli.report import told_if_absurd
+    from bakeoff.store.absurd import told_if_absurd
     from bakeoff.tracking.content import runs_of
     from bakeoff.tracking.following import as_they_are, following
     from bakeoff.tracking.sending import send

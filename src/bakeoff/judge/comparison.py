@@ -28,7 +28,7 @@ from bakeoff.judge.rounds import (
 )
 from bakeoff.judge.scaling import comparable, is_scaling, scalings
 from bakeoff.judge.tied import why_untied
-from bakeoff.judge.timer import timer_verdict, why_short
+from bakeoff.judge.timer import timer_verdict, why_own_clock, why_short
 from bakeoff.spec.comparison import FIRST_RULES
 from bakeoff.stats.dependence import resemblance, turn_trend
 from bakeoff.stats.differences import process_median
@@ -170,7 +170,8 @@ def contender_outcome(
     peak = None if certificate.ready_made or is_shared else peak_of(records.values(), plan)
     light = light_of(comparison.work, peak, _middle_s(times)) if times else None
     untied = why_untied(comparison, records, plan)
-    status, reason = _status(certificate, certified, _distrust(timer, untied, light, done), timed, times)
+    distrust = _distrust(timer, untied, light, done) or why_own_clock(plan, done)
+    status, reason = _status(certificate, certified, distrust, timed, times)
     latest = done[-1] if done else certified
     outcome = ContenderOutcome(
         plan=plan,

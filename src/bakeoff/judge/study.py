@@ -13,6 +13,7 @@ from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.profile import profiles_of
 from bakeoff.spec.errors import BakeoffError
 from bakeoff.spec.study import Point, Study
+from bakeoff.store.absurd import told_if_absurd
 from bakeoff.store.results import read_records
 from bakeoff.store.studies import read
 
@@ -79,10 +80,11 @@ def _judged(folder: Path, state: PointState, known: PointOutcome) -> PointOutcom
     if state.comparison != Path(state.comparison).name:
         return msgspec.structs.replace(known, reason=f"{state.comparison!r} is no folder of this study")
     try:
-        outcome = judge_comparison(folder / state.comparison)
+        with told_if_absurd():
+            outcome = judge_comparison(folder / state.comparison)
+            traced = profiles_of(outcome, _records(folder / state.comparison)) if known.point.request.traced else []
     except BakeoffError as error:
         return msgspec.structs.replace(known, reason=str(error))
-    traced = profiles_of(outcome, _records(folder / state.comparison)) if known.point.request.traced else []
     return msgspec.structs.replace(known, outcome=outcome, profiles=traced)
 
 

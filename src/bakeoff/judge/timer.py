@@ -12,6 +12,7 @@ from bakeoff.stats.selftest import judge_timer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.record import Block, Record
 
 SHARE = 0.05
@@ -37,6 +38,16 @@ def timer_verdict(record: Record) -> TimerVerdict:
     if record.outcome != "done":
         verdict = TimerVerdict(contender=label, outcome="untold", reason=record.reason)
     return msgspec.structs.replace(verdict, tested_at=record.started_at, comparison=record.trial.comparison)
+
+
+def why_own_clock(plan: ContenderPlan, timed: Iterable[Record]) -> str:
+    """Return that a framework was timed by a clock that its engine brings, in a sentence; empty where it was not.
+
+    A script has one, and a script alone: it is held against no counter, and may count what it likes.
+    """
+    if plan.scripted or all(record.clock == "monotonic" for record in timed):
+        return ""
+    return "its engine brings a clock of its own (virtual_clock), by which nothing but a script can be timed"
 
 
 def why_short(timed: Iterable[Record]) -> str:

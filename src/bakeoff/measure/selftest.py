@@ -59,6 +59,7 @@ class TimerProbe:
             profiled_ns=profiled_ns if len(profiled_ns) == len(reports) else [],
             profiler=reports[-1].means if reports else "",
             profiler_empty=bool(reports) and all(report.empty for report in reports),
+            empty_sessions=sum(report.empty for report in reports),
             profiler_can_fail=all(report.can_fail for report in reports),
         )
 

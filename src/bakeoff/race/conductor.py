@@ -44,6 +44,7 @@ from bakeoff.race.workers.watched import bounded, watching, weighing
 from bakeoff.spec.comparison import Procedure
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store import searches
+from bakeoff.store.absurd import told_if_absurd
 from bakeoff.store.files import forget_end, read_comparison, write_comparison, write_end
 from bakeoff.store.folders import new_folder, resumable
 from bakeoff.store.locks import locked
@@ -203,6 +204,9 @@ def _comparison(request: Request, observe: Observer, launch: Launcher) -> Iterat
     with prepared(request, asking=launch is ProcessWorker) as (wanted, inputs):
         folder, comparison = _begun(request, wanted)
         with _owned(folder, "comparison", launch):
+            if request.resume:  # A folder may be a stranger's: before anything rests on its records, they are judged.
+                with told_if_absurd():
+                    judge_comparison(folder)
             again = take_up(folder)
             write_comparison(folder, comparison)
             forget_end(folder)

@@ -14,6 +14,7 @@ from bakeoff.race.progress import Observer, silent
 from bakeoff.race.stages import explain
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import ChangedError, StoreError
+from bakeoff.store.absurd import told_if_absurd
 from bakeoff.store.files import read_comparison
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ def complete(
 
     Raises UsageError and StoreError where this comparison cannot be gone on with here.
     """
+    with told_if_absurd():
+        explained.explain(folder)
     comparison = read_comparison(folder)
     if not counterfactual.lacks_traces(folder) and counterfactual.is_checked(folder):
         return

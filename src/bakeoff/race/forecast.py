@@ -22,6 +22,7 @@ from bakeoff.race.stages.stage import PROCESS_S
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError
 from bakeoff.stats.boundaries import LOOKS
+from bakeoff.store.absurd import told_if_absurd
 from bakeoff.store.everywhere import every_comparison
 from bakeoff.store.files import read_comparison
 from bakeoff.store.results import finished, last, of_contender, of_purpose, read_records
@@ -175,17 +176,22 @@ def known_costs(comparison: Comparison, alike: Earlier) -> tuple[dict[str, Cost]
         same = {plan.contender.label: label for plan in missing if (label := _label_in(before, plan))}
         if not same:
             continue
-        records = list(read_records(folder).records.values())
-        took = _costs(before, records)
-        taken = {mine: took[theirs] for mine, theirs in same.items() if theirs in took}
+        try:
+            with told_if_absurd():
+                records = list(read_records(folder).records.values())
+                took = _costs(before, records)
+                taken = {mine: took[theirs] for mine, theirs in same.items() if theirs in took}
+                is_same = len(taken) == len(comparison.contenders) == len(before.contenders)
+                source = _source(folder, before, list(taken), is_same=is_same)
+        except StoreError:
+            continue  # What cannot be read tells nothing.
         if not taken:
             continue
         costs |= taken
         for mine, theirs in same.items():
             if (one := last(of_contender(records, theirs), "certify")) is not None:
                 certified[mine] = one
-        is_same = len(taken) == len(comparison.contenders) == len(before.contenders)
-        sources.append(_source(folder, before, list(taken), is_same=is_same))
+        sources.append(source)
     return costs, sources, certified
 
 

@@ -322,6 +322,7 @@ def _with_options(
         variables=variables_of(declared.info, options),
         sync=sync_of(declared.info, options),
         cache_variables=_cache_variables(declared, options),
+        scripted=not declared.info.listed,
         cache_kept=bool(declared.info.cache and declared.info.cache.kept),
         colour=declared.info.colour,
         title=declared.info.title,

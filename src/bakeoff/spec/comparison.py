@@ -129,6 +129,9 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Of the same: for how many devices it is."""
     cache_variables: dict[str, str] | None = None
     """Variables that make its compiler keep what it compiles in {cache}; None where it cannot keep it."""
+    scripted: bool = False
+    """Its framework is a script, whose engine may bring a clock of its own; False in comparisons older than this field.
+    """
     cache_kept: bool = False
     """All of its trials share what earlier comparisons have compiled; a cold start is a trial of its own."""
     colour: str = GREY

@@ -54,8 +54,9 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """What a contender computed, for the certificate; the arrays are in evidence.npz.
 
-    Arrays: `output/0`... (batch, ...); `gradient/<parameter>` as `certify.sample` takes it from the gradient in
-    canonical layout; `optimizer/<step>/<array>` the parameters after each step of the optimiser on given gradients;
+    Arrays: `output/0`... (batch, ...), of large samples a row each, as `certify.sample` takes them;
+    `gradient/<parameter>` as it takes the gradient in canonical layout; `optimizer/<step>/<array>` the parameters
+    after each step of the optimiser on given gradients;
     `state/<name>` what the first training step added to a running statistic: its new value less (1 - momentum) times
     its old value, sampled likewise; `later/<name>` what the later steps have added, likewise; `ran/0`... what a timed
     step has kept, on the batches of `output/0`...; `update/<parameter>` at a few positions of a parameter, in rows: its

@@ -49,6 +49,8 @@ class TimerTest(msgspec.Struct, frozen=True, kw_only=True):
     """What was read from the profiler, or why nothing could be read."""
     profiler_empty: bool = False
     """Every session of a profiler that works here saw no operation at all; False in records older than this field."""
+    empty_sessions: int = 0
+    """How many sessions of such a profiler saw no operation; 0 in records older than this field."""
     profiler_can_fail: bool = True
     """False: what the profiler says is told, and fails no timer; True in records older than this field."""
 

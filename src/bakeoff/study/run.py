@@ -30,6 +30,7 @@ from bakeoff.spec.comparison import goal_of
 from bakeoff.spec.errors import BakeoffError, UsageError
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.store import studies
+from bakeoff.store.absurd import told_if_absurd
 from bakeoff.store.folders import new_folder, resumable
 from bakeoff.store.locks import locked
 
@@ -168,7 +169,8 @@ def is_final(folder: Path, request: Request, state: PointState) -> bool:
     if not state.comparison or state.reason or state.comparison != Path(state.comparison).name:
         return False
     try:
-        outcome = judge_comparison(folder / state.comparison)
+        with told_if_absurd():
+            outcome = judge_comparison(folder / state.comparison)
     except BakeoffError:
         return False
     all_rounds = outcome.ended == "rounds" and outcome.rounds >= (request.max_rounds or LOOKS[-1])

@@ -12,7 +12,7 @@ import numpy as np
 
 from bakeoff.certify.checksum import checksums
 from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
-from bakeoff.certify.sample import sample
+from bakeoff.certify.sample import sample, sampled_outputs
 from bakeoff.certify.spread import Results, moved, spread
 from bakeoff.certify.state import added
 from bakeoff.spec.evidence import EVIDENCE_VERSION, Evidence
@@ -66,7 +66,7 @@ class Gathering:
         step, prepared, owed = self._step, self._prepared, self._owed
         for index in range(OUTPUT_BATCHES):
             outputs = step.outputs(prepared[index % len(prepared)])
-            self.arrays[f"output/{index}"] = np.asarray(outputs, np.float64)
+            self.arrays[f"output/{index}"] = sampled_outputs(np.asarray(outputs))
         if "ran" in owed:
             self.arrays |= _ran_arrays(step, prepared)
         if "gradients" in owed:
@@ -176,7 +176,7 @@ def _ran_arrays(step: Step, prepared: list[Any]) -> Arrays:
     for index in range(OUTPUT_BATCHES):
         step.run(prepared[index % len(prepared)])
         step.wait()
-        arrays[f"ran/{index}"] = np.asarray(step.last_outputs(), np.float64)
+        arrays[f"ran/{index}"] = sampled_outputs(np.asarray(step.last_outputs()))
     return arrays
 
 

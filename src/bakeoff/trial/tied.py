@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from bakeoff.certify.checksum import checksums
+from bakeoff.certify.sample import sampled_outputs
 from bakeoff.spec.record import Tie
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import KINDS
@@ -83,10 +84,13 @@ def _sampled(step: Step) -> dict[str, bytes]:
 
 
 def _output_sums(step: Step) -> list[float]:
-    """Return the checksums of the outputs that the last run has kept; none where the step does not give them."""
+    """Return the checksums of the outputs that the last run has kept; none where the step does not give them.
+
+    As evidence holds them, whose checksums are compared with these.
+    """
     if not hasattr(step, "last_outputs"):
         return []
-    sums = checksums(np.asarray(step.last_outputs(), np.float64))
+    sums = checksums(sampled_outputs(np.asarray(step.last_outputs())))
     return sums if all(map(math.isfinite, sums)) else []
 
 
