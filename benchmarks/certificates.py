@@ -127,7 +127,7 @@ def rows_of(
         return [row_without(case, str(error))]
 
 
-def full_cases(most_macs: float) -> list[tuple[str, str, str, int | None, tuple[str, ...]]]:
+def full_cases(most_macs: float = math.inf) -> list[tuple[str, str, str, int | None, tuple[str, ...]]]:
     """Return every scenario of every workload at full size and its batch, in all frameworks, the cheapest first."""
     found = [load(name).workload for name in names()]
     by_cost = sorted(found, key=lambda one: one.sizes["full"].macs * one.sizes["full"].batch_size)
