@@ -10,10 +10,15 @@ The share is far more than one rounding, because a kink is hit or missed: with n
 rounding, a contender hits some with probability 1 - exp(-n), and the moved reference has to show what one is worth
 although its own draw is another. With 128 roundings and two draws, one that n = 1/256 contenders hit is missed by both
 with probability 1/e; rarer ones refuse less than one contender in seven hundred.
+
+Where a batch is padded, a contender's own roundings are more than that: sums of many equal terms, which the statistics
+of a batch are there (`tolerances.SUMS`). What they do to gradients is measured by draws of their own, in which every
+normalisation is moved as if its statistics were off.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,13 +34,13 @@ from bakeoff.certify.errors import (
     norms_error,
     relative,
 )
-from bakeoff.certify.tolerances import amplitude
+from bakeoff.certify.tolerances import ROOM, STATISTICS, amplitude
 from bakeoff.certify.trajectory import trajectory_errors
 from bakeoff.certify.update import with_gradient
 from bakeoff.spec.evidence import Spread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from bakeoff.workloads.optimizers import Arrays
 
@@ -66,8 +71,23 @@ def moved(weights: Arrays, precision: str) -> Iterator[Arrays]:
         yield {name: value * (1.0 + share * stream.uniform(-1.0, 1.0, value.shape)) for name, value in weights.items()}
 
 
-def spread(precision: str, reference: Results, draws: Sequence[Results]) -> Spread:
-    """Return how far the draws are from the reference."""
+def moved_statistics(weights: Arrays, state: Iterable[str]) -> Iterator[Arrays]:
+    """Yield the parameters of each draw in which the statistics of a batch, by their names, are off by STATISTICS.
+
+    A variance that is off by a share scales by half of it; a mean that is off is another bias, on the scale of one.
+    """
+    norms = sorted({name.rpartition(".")[0] for name in state})
+    for draw in range(DRAWS):
+        stream, found = np.random.RandomState(_SEED + draw), dict(weights)
+        for name in norms:
+            scale, bias = weights[f"{name}.scale"], weights[f"{name}.bias"]
+            found[f"{name}.scale"] = scale * (1.0 + STATISTICS * stream.uniform(-1.0, 1.0, scale.shape))
+            found[f"{name}.bias"] = bias + scale * STATISTICS * stream.uniform(-1.0, 1.0, bias.shape)
+        yield found
+
+
+def spread(precision: str, reference: Results, draws: Sequence[Results], statistics: Sequence[Results] = ()) -> Spread:
+    """Return how far the draws are from the reference; of `statistics` the gradients alone, which have no ROOM."""
     losses = zip(*(loss_errors(one.losses, reference.losses) for one in draws), strict=True)
     return Spread(
         amplitude=amplitude(precision),
@@ -75,13 +95,23 @@ def spread(precision: str, reference: Results, draws: Sequence[Results]) -> Spre
         output=finite(max(_worst("output", one, reference) for one in draws)),
         losses=[finite(max(errors)) for errors in losses],
         trajectory=[finite(error) for error in _trajectory(draws, reference)],
-        gradient=finite(max(_worst("gradient", one, reference) for one in draws)),
-        gradient_norm=finite(max(_norm(one, reference) for one in draws)),
+        gradient=finite(_gradients(partial(_worst, "gradient"), reference, draws, statistics)),
+        gradient_norm=finite(_gradients(_norm, reference, draws, statistics)),
         state=finite(max(_worst("state", one, reference) for one in draws)),
         later=finite(max(_worst("later", one, reference) for one in draws)),
         norms=finite(max(_norms(one, reference) for one in draws)),
         metric=finite(max(_metric(one, reference) for one in draws)),
     )
+
+
+def _gradients(
+    error: Callable[[Results, Results], float],
+    reference: Results,
+    draws: Sequence[Results],
+    statistics: Sequence[Results],
+) -> float:
+    """Return the largest error of the draws' gradients, or that of the statistics' over the ROOM that it has not."""
+    return max([error(one, reference) for one in draws] + [error(one, reference) / ROOM for one in statistics])
 
 
 def _worst(kind: str, one: Results, reference: Results) -> float:

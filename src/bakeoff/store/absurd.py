@@ -1,4 +1,4 @@
-"""Records that are sealed, as bakeoff seals its own, and yet say what cannot be: a stranger may have written anything."""
+"""Records that are sealed, as bakeoff seals its own, and yet say what cannot be: a stranger may have written them."""
 
 from __future__ import annotations
 

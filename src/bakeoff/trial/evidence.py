@@ -13,7 +13,7 @@ import numpy as np
 from bakeoff.certify.checksum import checksums
 from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
 from bakeoff.certify.sample import sample, sampled_outputs
-from bakeoff.certify.spread import Results, moved, spread
+from bakeoff.certify.spread import Results, moved, moved_statistics, spread
 from bakeoff.certify.state import added
 from bakeoff.spec.evidence import EVIDENCE_VERSION, Evidence
 from bakeoff.spec.scenario import SCENARIOS
@@ -70,7 +70,7 @@ class Gathering:
         if "ran" in owed:
             self.arrays |= _ran_arrays(step, prepared)
         if "gradients" in owed:
-            self.arrays |= {f"gradient/{name}": sample(value) for name, value in step.gradients(prepared[0]).items()}
+            self.arrays |= _gradient_arrays(step, prepared[0])
         if "norms" in owed:
             self.arrays |= _norms_arrays(step, prepared)
         if not self._scenario.has_loss:
@@ -151,8 +151,21 @@ def with_spread(  # noqa: PLR0913 - what evidence is computed of, and the precis
         found.compute(updates=precision == "float64")  # in which alone parameters are held step by step
         draws.append(Results(found.arrays, _numbers(found.losses), found.metric))
         del step, found  # two models at a time are enough: the reference's own is one
-    spreads = evidence.spreads | {precision: spread(precision, reference, draws)}
+    is_padded = any(array.length for array in model.size.inputs.values())
+    statistics = _of_statistics(engine, model, trial, batches) if is_padded and precision == "float32" else []
+    spreads = evidence.spreads | {precision: spread(precision, reference, draws, statistics)}
     return msgspec.structs.replace(evidence, spreads=spreads)
+
+
+def _of_statistics(engine: Engine, model: Model, trial: TrialSpec, batches: Batches) -> list[Results]:
+    """Return the gradients of each draw in which the statistics of a batch are off; none where nothing has them."""
+    if not model.state or "gradients" not in SCENARIOS[trial.scenario].evidence:
+        return []
+    found = []
+    for weights in moved_statistics(model.weights, model.state):
+        step = engine.build(msgspec.structs.replace(model, weights=weights), trial.scenario, trial.options)
+        found.append(Results(_gradient_arrays(step, step.prepare(batches.at(0))), ()))
+    return found
 
 
 def _numbers(losses: list[float]) -> list[float | None]:
@@ -168,6 +181,11 @@ def _finite(sums: list[float]) -> list[float]:
 def _shapes(arrays: Arrays) -> dict[str, tuple[int, ...]]:
     """Return the shape of each array."""
     return {name: tuple(int(n) for n in value.shape) for name, value in arrays.items()}
+
+
+def _gradient_arrays(step: Step, batch: Any) -> Arrays:
+    """Return the gradient of each parameter on a batch."""
+    return {f"gradient/{name}": sample(value) for name, value in step.gradients(batch).items()}
 
 
 def _ran_arrays(step: Step, prepared: list[Any]) -> Arrays:

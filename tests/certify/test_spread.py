@@ -1,0 +1,49 @@
+"""How far the reference moves: what its parameters' roundings do, and sums of equal terms where a batch is padded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bakeoff.certify.spread import DRAWS, Results, moved_statistics, spread
+from bakeoff.certify.tolerances import ROOM, STATISTICS
+
+NORM = {"norm.scale": np.linspace(0.5, 2.0, 50), "norm.bias": np.zeros(50)}
+WEIGHTS = {"conv.weight": np.ones((3, 50)), **NORM}
+STATE = ("norm.running_mean", "norm.running_variance")
+
+
+def found(gradient: float, output: float = 1.0) -> Results:
+    """Give what a run computed of one parameter."""
+    return Results({"gradient/w": np.array([1.0, gradient]), "output/0": np.array([[output], [2.0]])}, (1.0,))
+
+
+def test_statistics_that_are_off_move_their_normalisations_alone() -> None:
+    """As a variance does, the scale; as a mean does, a bias that is zero, too: by a share of the scale at most."""
+    draws = list(moved_statistics(WEIGHTS, STATE))
+    assert len(draws) == DRAWS
+    for draw in draws:
+        assert draw["conv.weight"] is WEIGHTS["conv.weight"]
+        for name in NORM:
+            shares = (draw[name] - WEIGHTS[name]) / WEIGHTS["norm.scale"]
+            assert STATISTICS / 2 < np.abs(shares).max() <= STATISTICS
+    assert np.abs(draws[0]["norm.bias"] - draws[1]["norm.bias"]).max() > STATISTICS / 4
+
+
+def test_what_statistics_do_counts_for_gradients_as_it_is() -> None:
+    """A draw of theirs is the most that was found, which ROOM makes no more of, and says nothing about outputs."""
+    reference, draw, statistic = found(0.5), found(0.501), found(0.54, output=1.5)
+    alone, both = spread("float32", reference, [draw]), spread("float32", reference, [draw], [statistic])
+    assert alone.gradient == pytest.approx(0.001)
+    assert both.gradient == pytest.approx(0.04 / ROOM)
+    assert both.gradient_norm == pytest.approx(0.04 / ROOM / np.linalg.norm([1.0, 0.5]))
+    assert (alone.output, both.output) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("small", [0.5001, 0.5])
+def test_statistics_that_do_less_than_roundings_change_nothing(small: Any) -> None:
+    """The larger of both is what a contender may be off."""
+    reference, draw = found(0.5), found(0.501)
+    assert spread("float32", reference, [draw], [found(small)]) == spread("float32", reference, [draw])
