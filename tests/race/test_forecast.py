@@ -78,13 +78,13 @@ def test_a_round_is_as_long_as_on_the_wall_clock() -> None:
     assert round_s(begun(10)) == pytest.approx(own_s, rel=0.5)
 
 
-def test_whole_runs_between_what_comes_behind_are_no_time_of_it(tmp_path: Path) -> None:
+def test_traces_between_what_comes_behind_are_no_time_of_it(tmp_path: Path) -> None:
     """They are foreseen by themselves: 180 s between a late trial of 10 s and the last self-test add nothing."""
     folder = tmp_path / "mlp-mnist-07d5"
     shutil.copytree(Path(__file__).parents[2] / "docs" / "records" / folder.name, folder)
     timed = of_purpose(list(read_records(folder).records.values()), "time")
     ended = max(datetime.fromisoformat(one.started_at) for one in timed)
-    for name, purpose, after_s in (("jax", "late", 60), ("tensorflow", "epochs", 70), ("torch", "selftest", 250)):
+    for name, purpose, after_s in (("jax", "late", 60), ("tensorflow", "explain", 70), ("torch", "selftest", 250)):
         before = read_record(folder / f"late-{name}")
         began = (ended + timedelta(seconds=after_s)).isoformat()
         trial = msgspec.structs.replace(before.trial, purpose=purpose)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -104,10 +105,15 @@ def json_text(outcome: Any) -> str:
     return json.dumps(known, indent=1, sort_keys=True, allow_nan=False) + "\n"
 
 
-def check_golden(name: str, text: str) -> None:
-    """Compare with the accepted text; write the new one beside it when they differ."""
+def rounded(text: str) -> Any:
+    """Return what JSON says, numbers to ten digits: products of matrices end otherwise on another kind of processor."""
+    return json.loads(text, parse_float=lambda number: f"{float(number):.10g}")
+
+
+def check_golden(name: str, text: str, *, read: Callable[[str], Any] = str) -> None:
+    """Compare with the accepted text, both as `read` reads them; write the new one beside it when they differ."""
     accepted, new = GOLDEN / name, GOLDEN / f"{name}.new"
-    if accepted.exists() and accepted.read_text(encoding="utf-8") == text:
+    if accepted.exists() and read(accepted.read_text(encoding="utf-8")) == read(text):
         new.unlink(missing_ok=True)
         return
     new.parent.mkdir(exist_ok=True)

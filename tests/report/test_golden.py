@@ -11,7 +11,7 @@ from tests.report.accepted.conftest import accepted
 from tests.report.explained.conftest import explained, kinds_alone, nobody, unexplained
 from tests.report.reproduced.conftest import article, figure, full, scaled
 from tests.report.search.conftest import device, host
-from tests.report.shown import check_golden, html, json_text, markdown, printed, visible
+from tests.report.shown import check_golden, html, json_text, markdown, printed, rounded, visible
 from tests.report.study.conftest import batches, empty, modes, threads
 
 from bakeoff.judge.comparison import judge_comparison
@@ -60,7 +60,7 @@ def test_golden_markdown(case: str, request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_golden_json(case: str, request: pytest.FixtureRequest) -> None:
     """The JSON object is the accepted one, whatever the order of its keys."""
-    check_golden(f"{NAMES[case]}.json", json_text(request.getfixturevalue(case)))
+    check_golden(f"{NAMES[case]}.json", json_text(request.getfixturevalue(case)), read=rounded)
 
 
 @pytest.mark.parametrize("case", CASES)

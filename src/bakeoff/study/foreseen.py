@@ -11,7 +11,7 @@ from bakeoff.judge.epochs import length_of
 from bakeoff.race.forecast import Forecast, earlier, forecast
 from bakeoff.race.other_size import by_other_size
 from bakeoff.race.prepare import outlined
-from bakeoff.race.stages.explain import ROUNDS as TRACE_ROUNDS
+from bakeoff.race.stages import explain
 from bakeoff.spec.errors import BakeoffError
 from bakeoff.spec.study import Study
 from bakeoff.study.published import processor_contenders
@@ -89,7 +89,7 @@ def _foreseen(study: Study, index: int, before: Earlier) -> ForeseenPoint:
     except BakeoffError as error:
         return ForeseenPoint(title=point.title, basis="rough", low_s=0.0, high_s=0.0, problem=str(error))
     told = forecast(comparison, Path(), before)
-    trace_rounds = (point.request.trace_rounds or TRACE_ROUNDS) if point.request.traced else 0
+    trace_rounds = (point.request.trace_rounds or explain.ROUNDS) if point.request.traced else 0
     if not told.unknown:
         return _by_costs(point.title, "measured", told, trace_rounds)
     here = study.reproduces
