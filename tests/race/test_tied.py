@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
+LATER = 20
+"""Steps after which a fault sets in: behind all that is read of the warm-up's losses."""
+
+
 @pytest.fixture
 def workload(tmp_path: Path) -> Path:
     """Give a workload's file of the test's own."""
@@ -139,6 +143,59 @@ def test_training_that_stops_once_its_state_was_put_back_is_refused(
     (only,) = race("fake", max_rounds=1).contenders
     assert only.status == "refused"
     assert "one more changes no parameter: it trains no longer" in only.reason
+
+
+@pytest.mark.parametrize(
+    ("share", "kept", "says"),
+    [(0.99, 1.0, "the saved state's loss is"), (1.0, 0.5, "the saved state's loss is"), (1.0, 1.0, "")],
+)
+def test_steps_that_do_less_once_they_are_warm_are_refused(
+    race: Race, monkeypatch: pytest.MonkeyPatch, share: float, kept: float, says: str
+) -> None:
+    """From step 20 on another part of the batch, or half an update: parameters still move, and the loss is finite."""
+    run, result = engine.Step.run, engine.Step.result
+
+    def running(step: engine.Step, batch: Batch) -> None:
+        vars(step)["count"] = vars(step).get("count", 0) + 1
+        trained = step._trained
+        run(step, batch)
+        if vars(step)["count"] > LATER:
+            step._trained = trained + kept * (step._trained - trained)  # type: ignore[assignment]
+
+    monkeypatch.setattr(engine.Step, "run", running)
+    monkeypatch.setattr(
+        engine.Step, "result", lambda step: result(step) * (share if vars(step)["count"] > LATER else 1.0)
+    )
+    (only,) = race("fake", max_rounds=1).contenders
+    assert only.status == ("refused" if says else "ranked"), only.reason
+    assert says in only.reason
+
+
+def test_a_repeated_loss_is_held_where_it_has_to(race: Race) -> None:
+    """The second one within what the certificate allows; neither where the model draws nor in older records."""
+    outcome = race("fake", max_rounds=1)
+    (plan,) = outcome.comparison.contenders
+    records = read_records(Path(outcome.path)).records
+    tie = records["r01-fake"].tie
+    assert tie is not None
+    assert tie.repeated == tie.from_saved
+    first, second = tie.from_saved
+    assert first
+    assert second
+
+    def found(**changed: Any) -> str:
+        tied = msgspec.structs.replace(records["r01-fake"], tie=msgspec.structs.replace(tie, **changed))
+        return why_untied(outcome.comparison, records | {"r01-fake": tied}, plan)
+
+    assert "the saved state's loss one step on is" in found(repeated=[first, 1.1 * second])
+    assert "the saved state's loss is None" in found(repeated=[None, second])
+    honest: list[dict[str, Any]] = [
+        {"repeated": [first, second * (1 + 1e-7)]},
+        {"repeated": [1.1 * first, second], "drops": True},
+        {"repeated": []},
+        {"repeated": [], "from_saved": []},
+    ]
+    assert not any(found(**changed) for changed in honest)
 
 
 def test_a_step_that_changes_nothing_is_held_where_it_has_to(race: Race) -> None:

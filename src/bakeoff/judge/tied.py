@@ -39,6 +39,10 @@ SIBLINGS = 64
 """Roundings by which first losses of a contender's rounds may differ. Found in 20 processes each of PyTorch, JAX and
 TensorFlow on two threads: none."""
 
+REPEATED = 2
+"""Losses from the saved state that are held: the second follows an update, and may be off by what the certificate
+allows its second loss. Later ones would magnify the order in which threads have added."""
+
 REFERENCE_MOVES = 1e-4
 """By how much, as a share, the reference's losses of two steps have to differ before equal ones are a finding."""
 
@@ -58,6 +62,7 @@ def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: Cont
     ]
     # A ready-made model's values are its own draws, and nothing says how far they may be apart.
     is_held = reference is not None and is_measured(reference, _precision(plan)) and not evidence.ready_made
+    repeated = [SIBLINGS * UNIT_ROUNDOFF[_precision(plan)]]
     if reference is not None and is_held and _in_order(evidence):
         most = _allowed(comparison, reference, plan)
         findings += [
@@ -66,6 +71,8 @@ def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: Cont
             *_other_outputs(most, timed, evidence),
             *_drawing_nothing(comparison, records, plan),
         ]
+        repeated += most.losses[1:REPEATED]
+    findings += _other_when_repeated(plan, timed, repeated)
     return findings[0] if findings else ""
 
 
@@ -168,6 +175,29 @@ def _unlike_siblings(most: Allowed, plan: ContenderPlan, timed: Sequence[Record]
                 f"the first loss is {found} in {record.trial.name}, and {expected} in {first.trial.name} (relative "
                 f"{error:.1e}, allowed {allowed:.0e})"
             )
+
+
+def _other_when_repeated(plan: ContenderPlan, timed: Sequence[Record], most: Sequence[float]) -> Iterator[str]:
+    """Yield the first timed trial in which the first steps from the saved state have other losses after all steps.
+
+    One process is held against itself, from the same parameters on the same batches: a step that does less once it is
+    warm, and still moves parameters, is told by this alone. Not where dropout draws, whose numbers go on in some
+    frameworks, nor in float16, where the scale of the loss decides which steps are skipped.
+    """
+    if _precision(plan) == SCALED:
+        return
+    for record in timed:
+        tie = record.tie
+        if tie is None or tie.drops:
+            continue
+        for step, (found, expected, bound) in enumerate(zip(tie.repeated, tie.from_saved, most, strict=False)):
+            error = _relative(found, expected)
+            if not error <= bound:
+                yield (
+                    f"in {record.trial.name} the saved state's loss {'one step on ' if step else ''}is {found} after "
+                    f"{tie.steps} steps, and was {expected} in the warm-up (relative {error:.1e}, allowed "
+                    f"{bound:.0e}): its later steps do other work"
+                )
 
 
 def _is_same_draw(timed: Sequence[Record]) -> bool:

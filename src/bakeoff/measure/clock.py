@@ -43,6 +43,11 @@ class Stepper:
         self.began_ns = 0
         """When the last steps in a stream began."""
 
+    @property
+    def rewinds(self) -> bool:
+        """Whether a batch can be taken again, which a feed of the contender's own cannot give."""
+        return self._resident is not None
+
     def rewind(self, position: int) -> None:
         """Go back to the batch that this step of training takes; a feed of the contender's own cannot, and goes on."""
         self.position = position

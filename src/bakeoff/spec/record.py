@@ -159,6 +159,11 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     none."""
     later: list[list[float]] = []
     """In inference, the same of one more step on the second batch, and of one on the first, after all others."""
+    from_saved: list[float | None] = []
+    """Losses of the first steps from the saved state, in the warm-up; empty in inference, where the warm-up had no more
+    steps, and in older records."""
+    repeated: list[float | None] = []
+    """Losses of as many steps after all others, when that state had been put back."""
 
 
 class EnergyReading(msgspec.Struct, frozen=True, kw_only=True):

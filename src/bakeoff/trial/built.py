@@ -122,7 +122,8 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     before = step.compilation()
     (first_step_ns,) = stepper.fenced(1)
     draft.put(first_step_ns=first_step_ns, compilation=compiled_between(before, step.compilation()))
-    ties, saved = Ties(opened, step, drops=drops), SavedState(step, stepper)
+    saved = SavedState(step, stepper)
+    ties = Ties(opened, step, saved, drops=drops)
     running = Running(opened, step, feed, stepper, before, ties, saved, drops, LongRun(metric), tracer)
     return running, Built(build_ns=build_ns, first_step_ns=first_step_ns)
 

@@ -86,8 +86,12 @@ def _all_memory(held: Sequence[Memory]) -> Memory:
 
 def _all_ties(ties: Sequence[Tie]) -> Tie:
     """Return what ties a group to its certificate: the means of its replicas' losses."""
-    losses = [mean_loss(of_step) for of_step in zip(*(one.losses for one in ties), strict=True)]
-    return msgspec.structs.replace(ties[0], losses=losses, again=mean_loss([one.again for one in ties]))
+    losses, from_saved, repeated = (
+        [mean_loss(of_step) for of_step in zip(*of_replicas, strict=True)]
+        for of_replicas in zip(*((one.losses, one.from_saved, one.repeated) for one in ties), strict=True)
+    )
+    again = mean_loss([one.again for one in ties])
+    return msgspec.structs.replace(ties[0], losses=losses, again=again, from_saved=from_saved, repeated=repeated)
 
 
 def mean_loss(losses: Sequence[float | None]) -> float | None:

@@ -21,19 +21,20 @@ class SavedState:
         """Take the step and what runs it."""
         self._step, self._stepper = step, stepper
         self._snapshot: Any = None
-        self._position: int | None = None
+        self.position: int | None = None
+        """The steps that had run when the state was saved; None before."""
 
     @property
     def is_saved(self) -> bool:
         """Whether there is a state to put back."""
-        return self._position is not None
+        return self.position is not None
 
     def save(self) -> None:
         """Save the present state, and which batch comes next."""
-        self._snapshot, self._position = self._step.snapshot(), self._stepper.position
+        self._snapshot, self.position = self._step.snapshot(), self._stepper.position
 
     def put_back(self) -> None:
         """Put the saved state back, if there is one; return when it is complete on the device."""
-        if self._position is not None:
+        if self.position is not None:
             self._step.restore(self._snapshot)
-            self._stepper.rewind(self._position)
+            self._stepper.rewind(self.position)

@@ -19,40 +19,47 @@ if TYPE_CHECKING:
     from bakeoff.measure.clock import Stepper
     from bakeoff.spec.protocol import Warm
     from bakeoff.trial.opened import Opened
+    from bakeoff.trial.saved import SavedState
 
 
 SAMPLED = 4096
 """Elements of each array of parameters that are compared before and after a step, at most: one that trains changes some
 of some array, and of a model of 300 arrays no more than 10 MB are kept."""
 
+REPEATED_STEPS = 2
+"""Steps from the saved state whose losses are read in the warm-up and again at the end: the first tells what a step
+computes of which batch, the second one what the first step did to the parameters."""
+
 
 class Ties:
     """Reads losses and outputs of one trial; does nothing in a trial that is not timed."""
 
-    def __init__(self, opened: Opened, step: Step, *, drops: bool) -> None:
-        """Take a step that has run once; `drops` is whether its model draws what to drop."""
-        self._opened, self._step = opened, step
+    def __init__(self, opened: Opened, step: Step, saved: SavedState, *, drops: bool) -> None:
+        """Take a step that has run once, and its saved state; `drops` is whether its model draws what to drop."""
+        self._opened, self._step, self._saved = opened, step, saved
         is_tied = KINDS[opened.trial.purpose].tied
         trains = SCENARIOS[opened.trial.scenario].trains
         self._loses = is_tied and trains
         outputs = _output_sums(step) if is_tied and not trains else []
         self.tie: Tie | None = Tie(drops=drops, outputs=outputs) if is_tied else None
         self._losses: list[float | None] = []
-        self._note()
+        self._from_saved: list[float | None] = []
+        self._note(self._losses)
 
     def warm(self, stepper: Stepper, command: Warm) -> list[int]:
-        """Run a warm-up; after each of the steps that the certificate's trajectory has, too, read the loss."""
+        """Run a warm-up; read the losses of the certificate's steps, and of the first ones from the saved state."""
         early: list[int] = []
-        while self._loses and len(self._losses) <= self._opened.trial.certify_steps and len(early) < command.steps:
+        while self._loses and len(early) < command.steps and (losses := self._unread(stepper)) is not None:
             early += stepper.fenced(1)
-            self._note()
+            self._note(losses)
         left_s = max(0.0, command.seconds - sum(early) * 1e-9)
         return early + stepper.fenced(command.steps - len(early), left_s, command.limit - len(early))
 
     def conclude(self, stepper: Stepper) -> Tie | None:
         """Run one more step, on the first batch, whose loss tells whether training has moved; return all.
 
-        What it does to the parameters tells whether training still moves: after its state was put back, too.
+        What it does to the parameters tells whether training still moves: after its state was put back, too. Then run
+        the first steps from the saved state once more: one that does less by now than in the warm-up has other losses.
         In inference run two: what a step keeps that computes no more is that of another batch.
         """
         if self.tie is None or not (self._loses or self.tie.outputs):
@@ -62,8 +69,34 @@ class Ties:
             return msgspec.structs.replace(self.tie, later=later, steps=stepper.position)
         before = _sampled(self._step)
         again = _number(self._run_on(0).result())
-        moved = _sampled(self._step) != before
-        return Tie(drops=self.tie.drops, losses=self._losses, again=again, moved=moved, steps=stepper.position)
+        moved, steps = _sampled(self._step) != before, stepper.position
+        return msgspec.structs.replace(
+            self.tie,
+            losses=self._losses,
+            again=again,
+            moved=moved,
+            steps=steps,
+            from_saved=self._from_saved,
+            repeated=self._repeated(stepper),
+        )
+
+    def _unread(self, stepper: Stepper) -> list[float | None] | None:
+        """Return the losses that the one of the next step belongs to; None where it is not read."""
+        if len(self._losses) <= self._opened.trial.certify_steps:
+            return self._losses
+        read = len(self._from_saved)
+        reads = stepper.rewinds and read < REPEATED_STEPS and self._saved.position == stepper.position - read
+        return self._from_saved if reads else None
+
+    def _repeated(self, stepper: Stepper) -> list[float | None]:
+        """Run as many steps from the saved state as the warm-up has read, and return their losses."""
+        losses: list[float | None] = []
+        if self._from_saved:
+            self._saved.put_back()
+        for _ in self._from_saved:
+            stepper.fenced(1)
+            self._note(losses)
+        return losses
 
     def _run_on(self, index: int) -> Step:
         """Return the step after it has run on the batch of step `index`."""
@@ -71,10 +104,10 @@ class Ties:
         self._step.wait()
         return self._step
 
-    def _note(self) -> None:
+    def _note(self, losses: list[float | None]) -> None:
         """Read the loss of the step that has run."""
         if self._loses:
-            self._losses.append(_number(self._step.result()))
+            losses.append(_number(self._step.result()))
 
 
 def _sampled(step: Step) -> dict[str, bytes]:

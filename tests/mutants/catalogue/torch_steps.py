@@ -284,6 +284,19 @@ CLOCK = [
         ],
         {"race": "tie"},
     ),
+    in_clock(
+        "engine.py",
+        "from step 20 on a step takes half of its batch",
+        [
+            (
+                TAKEN,
+                TAKEN + "        self._calls = getattr(self, '_calls', 0) + 1\n"
+                "        if self._calls > 20:\n"
+                "            inputs, targets = (part[: len(part) // 2] for part in (inputs, targets))\n",
+            )
+        ],
+        {"race": "tie"},
+    ),
 ]
 
 MUTANTS = [*STEPS, *OPTIMIZERS, *FEEDS, *CLOCK]
