@@ -96,6 +96,20 @@ def test_a_link_leads_nowhere(tmp_path: Path, record_of: Any) -> None:
     assert (tmp_path / "theirs" / "r01-fake" / "record.json").read_bytes() == b"{}"
 
 
+def test_a_comparison_that_is_a_link_is_not_found(tmp_path: Path, comparison_of: Any) -> None:
+    """What others' results link to is neither listed nor gone on with; named by its own path it is read."""
+    theirs, mine = tmp_path / "theirs", tmp_path / "mine"
+    for folder in (theirs / "mlp-mnist-1111", mine / "mlp-mnist-2222"):
+        folder.mkdir(parents=True)
+        write_comparison(folder, comparison_of())
+    (mine / "mlp-mnist-1111").symlink_to(theirs / "mlp-mnist-1111")
+    assert [found.name for found in comparisons(mine)] == ["mlp-mnist-2222"]
+    assert find(mine, "mlp-mnist-2222") == mine / "mlp-mnist-2222"
+    with pytest.raises(UnknownNameError, match="mlp-mnist-2222"):
+        find(mine, "1111")
+    assert find(mine, str(mine / "mlp-mnist-1111")) == mine / "mlp-mnist-1111"
+
+
 def test_a_comparison_of_another_version_is_told(tmp_path: Path, comparison_of: Any) -> None:
     """comparison.json of another version is named so, and not called damaged."""
     write_comparison(tmp_path, comparison_of(version=2))

@@ -29,7 +29,7 @@ def read(folder: Path) -> Acceptance:
 def acceptances(results: Path) -> list[Path]:
     """Return the folders of all acceptances that can be read, oldest first."""
     dated = []
-    for path in results.glob(f"*/{ACCEPTANCE_FILE}"):
+    for path in folders.holding(results, ACCEPTANCE_FILE):
         try:
             dated.append((read(path.parent).created_at, path.parent))
         except StoreError:

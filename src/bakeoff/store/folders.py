@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind")
 
 
+def holding(place: Path, *names: str) -> list[Path]:
+    """Return the files of these names in the folders of a place, sorted; folders that are links are not followed."""
+    found = (path for name in names for path in place.glob(f"*/{name}"))
+    return sorted(path for path in found if not path.parent.is_symlink())
+
+
 def new_folder(results: Path, stem: str) -> Path:
     """Make a folder whose name begins with this stem and is nobody else's; raise StoreError with the cause."""
     while True:

@@ -127,7 +127,7 @@ def _set_aside(trial: Path, name: str) -> None:
 
 def comparisons(results: Path) -> list[Path]:
     """Return the folders of all comparisons, oldest first; those that cannot be read come before them."""
-    known = [path.parent for path in results.glob(f"*/{COMPARISON_FILE}")]
+    known = [path.parent for path in folders.holding(results, COMPARISON_FILE)]
     return sorted(known, key=lambda folder: (_created_at(folder), folder.name))
 
 
@@ -167,7 +167,7 @@ def find(results: Path, name: str | None = None) -> Path:
         raise UsageError(msg)
     if name is None:
         return available[-1]
-    within = [path.parent for path in results.glob(f"*/*/{COMPARISON_FILE}") if is_study(path.parent.parent)]
+    within = [folder for study in folders.holding(results, STUDY_FILE) for folder in comparisons(study.parent)]
     return _the_one(name, [*within, *available], available)
 
 
@@ -189,8 +189,8 @@ def _the_one(name: str, everything: list[Path], available: list[Path]) -> Path:
 
 def _with_studies(results: Path) -> list[Path]:
     """Return the folders of all comparisons and studies, oldest first."""
-    studies = [path.parent for path in results.glob(f"*/{STUDY_FILE}")]
-    return sorted([*comparisons(results), *studies], key=lambda folder: (_created_at(folder), folder.name))
+    found = [path.parent for path in folders.holding(results, COMPARISON_FILE, STUDY_FILE)]
+    return sorted(found, key=lambda folder: (_created_at(folder), folder.name))
 
 
 def latest_like(results: Path, wanted: Comparison) -> tuple[Path, Comparison] | None:

@@ -47,7 +47,9 @@ def _asked_of(search: Search) -> tuple[object, ...]:
 def searches(results: Path) -> list[Path]:
     """Return the folders of all searches that can be read, oldest first."""
     dated = [
-        (created, path.parent) for path in results.glob(f"*/{SEARCH_FILE}") if (created := _created_at(path.parent))
+        (created, path.parent)
+        for path in folders.holding(results, SEARCH_FILE)
+        if (created := _created_at(path.parent))
     ]
     return [folder for _, folder in sorted(dated)]
 
@@ -62,7 +64,7 @@ def find_search(results: Path, name: str) -> Path | None:
 
 def latest_search(results: Path) -> Path | None:
     """Return the folder of the latest search; None where a comparison or a study was begun or resumed after it."""
-    files = [path for name in (SEARCH_FILE, COMPARISON_FILE, STUDY_FILE) for path in results.glob(f"*/{name}")]
+    files = folders.holding(results, SEARCH_FILE, COMPARISON_FILE, STUDY_FILE)
     latest = max(files, key=lambda path: path.lstat().st_mtime_ns, default=None)
     return latest.parent if latest is not None and latest.name == SEARCH_FILE else None
 

@@ -74,7 +74,7 @@ def read(folder: Path) -> StudyFile:
 
 def studies(results: Path) -> list[Path]:
     """Return the folders of all studies, oldest first; those that cannot be read come before them."""
-    known = [path.parent for path in results.glob(f"*/{STUDY_FILE}")]
+    known = [path.parent for path in folders.holding(results, STUDY_FILE)]
     return sorted(known, key=lambda folder: (created_at(folder), folder.name))
 
 

@@ -14,6 +14,7 @@ from bakeoff.spec.text import plain
 from bakeoff.spec.trial import KINDS
 from bakeoff.store.acceptances import ACCEPTANCE_FILE
 from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE
+from bakeoff.store.folders import holding
 from bakeoff.store.reading import decoded, read_bounded
 from bakeoff.store.searches import SEARCH_FILE
 
@@ -119,7 +120,7 @@ def _with_parts(kind: Kind, folder: Path, named: Callable[[str], str]) -> list[F
         return _with_why(whole)
     if kind != "study":
         return [whole]
-    parts = sorted(path.parent for path in folder.glob(f"*/{COMPARISON_FILE}"))
+    parts = [path.parent for path in holding(folder, COMPARISON_FILE)]
     inner = [Found("comparison", part, _slug(part, "comparison", named), study=whole.slug) for part in parts]
     return [whole, *(one for part in inner for one in _with_why(part))]
 
