@@ -259,7 +259,7 @@ CLOCK = [
     in_clock(
         "profiling.py",
         "the profiler sees nothing",
-        [("ranges = [event", "ranges = [] and [event")],
+        [("ranges = [(event", "ranges = [] and [(event")],
         {"timer": "profiler"},
     ),
     in_clock(

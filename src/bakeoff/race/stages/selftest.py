@@ -43,7 +43,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     profiled_fewest: int = 10
     """Steps of a session, so that a part of one step is small."""
     profiled_most: int = 40
-    """Steps of a session: every operator is an event to be kept, and reading them takes PyTorch's 20 ms a step."""
+    """Steps of a session: every operator is an event to be kept and read."""
     passes: int = 3
     """After so many the machine is too busy for an answer."""
 
