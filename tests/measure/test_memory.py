@@ -24,6 +24,21 @@ del block
 print(json.dumps([*before, during, resident_bytes(), peak_resident_bytes()]))
 """
 
+LEFT_OUT = """
+import json, numpy as np
+from bakeoff.measure.memory import Peak
+peak = Peak()
+readings = [peak.read_bytes()]
+for mebibytes, is_own in ((50, False), (100, True), (10, False)):
+    if is_own:
+        with peak.left_out():
+            np.ones(mebibytes << 20, np.uint8)
+    else:
+        np.ones(mebibytes << 20, np.uint8)
+    readings.append(peak.read_bytes())
+print(json.dumps(readings))
+"""
+
 STEPS = """
 import json, resource, sys, numpy as np
 from bakeoff.measure.memory import freshen_malloc, settle_malloc
@@ -46,6 +61,14 @@ def told(script: str, *arguments: str) -> list[Any]:
     command = [sys.executable, "-c", script, *arguments]
     answer: list[Any] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     return answer
+
+
+@on_linux
+def test_a_peak_leaves_out_what_bakeoff_takes_itself() -> None:
+    """50 MiB before count and stay, 100 MiB of bakeoff's own do not, and 10 MiB behind are no new peak."""
+    before, *later = told(LEFT_OUT)
+    for reading in later:
+        assert 45 << 20 <= reading - before <= 60 << 20
 
 
 @on_linux

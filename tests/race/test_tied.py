@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from bakeoff.frameworks.fake import engine
 from bakeoff.judge import comparison
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.tied import why_untied
+from bakeoff.measure import memory
 from bakeoff.race import conductor
 from bakeoff.race.progress import Certified, Event, Observer, TrialStarted, silent
 from bakeoff.race.workers.process import ProcessWorker
@@ -374,3 +376,24 @@ def test_outcomes_are_the_same_when_read_again(race_of: Any) -> None:
     """What is refused stays refused from the records alone."""
     outcome = race_of("fake:fault=skips", max_rounds=1)
     assert judge_comparison(Path(outcome.path)).contenders[0].reason == outcome.contenders[0].reason
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can reset the peak")
+def test_the_copies_that_a_tie_is_read_from_are_no_memory_of_the_contender(
+    race: Race, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 300 MiB that are held while a tie is made nothing is in the peak, which was reset before the first step."""
+    made = Ties.__init__
+
+    def holding(self: Ties, *asked: Any, **named: Any) -> None:
+        np.ones(300 << 20, np.uint8)
+        made(self, *asked, **named)
+
+    monkeypatch.setattr(Ties, "__init__", holding)
+    outcome = race("fake", scenario="infer", max_rounds=1)
+    held = read_records(Path(outcome.path)).records["r01-fake"].memory
+    now_bytes = memory.resident_bytes()
+    assert held is not None
+    assert held.peak_bytes is not None
+    assert now_bytes is not None
+    assert held.peak_bytes < now_bytes + (150 << 20)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import ctypes
 import resource
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bakeoff.measure.meminfo import status_bytes
 from bakeoff.spec.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SETTLING_BYTES = 31 << 20
 """A block just below 32 MiB, the upper limit of glibc's dynamic mmap threshold (mallopt(3), M_MMAP_THRESHOLD)."""
@@ -91,7 +95,7 @@ def resident_bytes() -> int | None:
 
 
 def peak_resident_bytes() -> int | None:
-    """Return the peak resident size since `reset_peak`, or since the process started; None where it is unknown.
+    """Return the peak resident size since its last reset, or since the process started; None where it is unknown.
 
     On Linux it is read from /proc, because getrusage's ru_maxrss starts from the size of the process that forked this.
     """
@@ -101,7 +105,33 @@ def peak_resident_bytes() -> int | None:
     return peak
 
 
-def reset_peak() -> None:
+class Peak:
+    """The peak resident size of this process from now on, without what bakeoff itself takes on the way.
+
+    Where the system cannot reset its own reading, it is that of the whole process.
+    """
+
+    def __init__(self) -> None:
+        """Begin with the size now."""
+        self._earlier_bytes = 0
+        _reset_peak()
+
+    @contextmanager
+    def left_out(self) -> Iterator[None]:
+        """Leave out what is held within this context alone."""
+        self._earlier_bytes = self.read_bytes() or 0
+        try:
+            yield
+        finally:
+            _reset_peak()
+
+    def read_bytes(self) -> int | None:
+        """Return the peak; None where it is unknown."""
+        peak_bytes = peak_resident_bytes()
+        return None if peak_bytes is None else max(self._earlier_bytes, peak_bytes)
+
+
+def _reset_peak() -> None:
     """Reset the peak resident size to the size now, where the system can (proc(5), /proc/pid/clear_refs)."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text(RESET_PEAK)

@@ -69,6 +69,8 @@ class Running:
     """The reading before the first step."""
     ties: Ties
     saved: SavedState
+    peak: memory.Peak
+    """Of the resident memory, from before the first step on."""
     drops: bool = False
     """Whether the model has Dropout."""
     long_run: LongRun = field(default_factory=LongRun)
@@ -115,7 +117,7 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     del model
     feed = feed_of(trial, step, opened.batches)
     batches = feed or resident(step, opened.batches)
-    memory.reset_peak()
+    peak = memory.Peak()
     if hasattr(step, "reset_device_peak"):
         step.reset_device_peak()
     stepper = Stepper(step, batches, clock)
@@ -123,8 +125,9 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     (first_step_ns,) = stepper.fenced(1)
     draft.put(first_step_ns=first_step_ns, compilation=compiled_between(before, step.compilation()))
     saved = SavedState(step, stepper)
-    ties = Ties(opened, step, saved, drops=drops)
-    running = Running(opened, step, feed, stepper, before, ties, saved, drops, LongRun(metric), tracer)
+    with peak.left_out():
+        ties = Ties(opened, step, saved, drops=drops)
+    running = Running(opened, step, feed, stepper, before, ties, saved, peak, drops, LongRun(metric), tracer)
     return running, Built(build_ns=build_ns, first_step_ns=first_step_ns)
 
 

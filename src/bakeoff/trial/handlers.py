@@ -162,7 +162,7 @@ def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
     held = Memory(baseline_bytes=opened.baseline_bytes, peak_bytes=memory.peak_resident_bytes())
     if opened.trial.contender.options.get("device", "cpu") != "cpu":
         with suppress(Exception):  # A memory that cannot be read costs no race: its workers run one after another.
-            held = _held(opened, step)
+            held = _held(opened, step, memory.peak_resident_bytes())
     draft.put(memory=held)
     draft.put(evidence=msgspec.structs.replace(evidence, input_pass=seen))
 
@@ -184,15 +184,15 @@ def measure_memory(running: Running, draft: Draft, command: protocol.MeasureMemo
 
 def _memory(running: Running) -> Memory:
     """Return the peaks so far."""
-    return _held(running.opened, running.step, running.stepper.position)
+    return _held(running.opened, running.step, running.peak.read_bytes(), running.stepper.position)
 
 
-def _held(opened: Opened, step: Step, steps: int = 0) -> Memory:
+def _held(opened: Opened, step: Step, peak_bytes: int | None, steps: int = 0) -> Memory:
     """Return what this process held at most, after so many steps."""
     device = step.device_memory()
     return Memory(
         baseline_bytes=opened.baseline_bytes,
-        peak_bytes=memory.peak_resident_bytes(),
+        peak_bytes=peak_bytes,
         device_peak_bytes=device.peak_bytes,
         device_reserved_bytes=device.reserved_bytes,
         device_preallocation=device.preallocation,
