@@ -287,8 +287,8 @@ def test_a_gradient_that_is_only_rounding_is_not_judged_on_its_own_scale() -> No
     rounding = 1e-9 * GRADIENTS["a.bias"]
     reference = exhibit(gradients=GRADIENTS | {"a.bias": 1e-17 * GRADIENTS["a.bias"]})
     assert judged(exhibit(gradients=GRADIENTS | {"a.bias": rounding}), reference).passed
-    assert judged(exhibit(gradients=GRADIENTS | {"a.bias": 300 * rounding}), reference).passed
-    assert not judged(exhibit(gradients=GRADIENTS | {"a.bias": 1e3 * rounding}), reference).passed
+    assert judged(exhibit(gradients=GRADIENTS | {"a.bias": 3e4 * rounding}), reference).passed
+    assert not judged(exhibit(gradients=GRADIENTS | {"a.bias": 1e5 * rounding}), reference).passed
 
 
 def test_a_gradient_that_is_only_small_is_judged_more_strictly() -> None:

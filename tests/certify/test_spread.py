@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bakeoff.certify.spread import DRAWS, Results, moved_statistics, spread
+from bakeoff.certify.spread import DRAWS, Results, moved, moved_statistics, spread
 from bakeoff.certify.tolerances import ROOM, STATISTICS
 
 NORM = {"norm.scale": np.linspace(0.5, 2.0, 50), "norm.bias": np.zeros(50)}
@@ -18,6 +18,15 @@ STATE = ("norm.running_mean", "norm.running_variance")
 def found(gradient: float, output: float = 1.0) -> Results:
     """Give what a run computed of one parameter."""
     return Results({"gradient/w": np.array([1.0, gradient]), "output/0": np.array([[output], [2.0]])}, (1.0,))
+
+
+def test_the_second_draw_is_the_mirror_of_the_first() -> None:
+    """A kink near enough is crossed by one of both, whichever side it lies on; float64 has one draw."""
+    first, second = moved(WEIGHTS, "float32")
+    for name, value in WEIGHTS.items():
+        assert np.abs(first[name] - value).max() > 0 or name == "norm.bias"
+        assert second[name] - value == pytest.approx(value - first[name], abs=1e-15)
+    assert len(list(moved(WEIGHTS, "float64"))) == 1
 
 
 def test_statistics_that_are_off_move_their_normalisations_alone() -> None:

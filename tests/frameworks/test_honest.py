@@ -1,4 +1,4 @@
-"""Honest contenders that tolerances written by hand refused; benchmarks/honest.py tries many more.
+"""Honest contenders that were refused by tolerances of other times; benchmarks/honest.py tries many more.
 
 One of them is drawn for a run of the tests, by the sources.
 """
@@ -13,7 +13,12 @@ from tests.drawn import first, is_all, sources
 from bakeoff.race import conductor
 from bakeoff.spec.request import Request
 
-HONEST = {"cnn-cifar10": (16, 0), "resnet50-cifar10": (1, 1)}
+HONEST = {
+    "cnn-cifar10": (16, 0),
+    "gcn-arxiv": (64, 6),  # a kink that neither of two draws showed
+    "resnet50-cifar10": (1, 1),
+    "rl-venv-ppo": (1, 7),  # differences of what the same parameters make
+}
 """Of each workload a batch size and a seed that were refused."""
 
 TRIED = sorted(HONEST if is_all() else first(HONEST, 1, sources()))
@@ -29,7 +34,6 @@ def test_a_user_may_choose_batch_and_seed(workload: str, tmp_path: Path) -> None
         workload=workload,
         contenders=("torch:threads=1",),
         size="reduced",
-        data="synthetic",
         batch_size=batch_size,
         seed=seed,
         results=str(tmp_path),

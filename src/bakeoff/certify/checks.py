@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from bakeoff.certify.errors import bound, finite, gradient_floor, loss_errors, norm_error
+from bakeoff.certify.errors import GRADIENT_FLOOR, bound, finite, gradient_floor, loss_errors, norm_error
 from bakeoff.certify.sample import distance, largest
 from bakeoff.certify.tolerances import Allowed
 from bakeoff.certify.update import with_gradient
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.workload import Size
 
-CANCELLED = 10.0
-"""How much larger the least scale is of a gradient that is zero but for the reference's rounding in float64: a sum
-of terms that cancel, and its rounding is that of the terms, however large they are beside the largest gradient. A bias
-before a BatchNorm over 40 places was off by 1e-6 of the largest gradient in float32, where 5e-7 was allowed."""
+CANCELLED = 1 / GRADIENT_FLOOR
+"""How much larger the least scale is of a gradient that is zero but for the reference's rounding in float64, which is
+then that of the largest gradient: a sum of terms that cancel has the rounding of its terms. Biases before a BatchNorm
+were off by 1e-6 of the largest gradient in float32 over 40 places, and by 2e-6 in gcn-arxiv at reduced size; by a wrong
+formula one would be as large as others."""
 
 LEAST_CHANGE = 1e-4
 """Share of the largest loss that the reference's losses have to differ by: each batch is another, and the smallest

@@ -6,10 +6,12 @@ throw losses apart. So it is measured on the very model, batch and seed: the ref
 float64, from parameters each of which is moved by a random share of it. No code of the reduced precision takes part,
 so that a contender is never its own yardstick.
 
-The share is far more than one rounding, because a kink is hit or missed: with n places closer to their kink than a
-rounding, a contender hits some with probability 1 - exp(-n), and the moved reference has to show what one is worth
-although its own draw is another. With 128 roundings and two draws, one that n = 1/256 contenders hit is missed by both
-with probability 1/e; rarer ones refuse less than one contender in seven hundred.
+The share is far more than one rounding, because a kink is hit or missed: a contender hits one that is as near as its
+own roundings, and the moved reference has to show what that is worth. Two draws are each other's mirror, so that a
+place which both move farther than its kink is sent across by one of them.
+
+In float32 the results of operations are moved, too, by as little as an operation loses: what the same parameters make
+twice moves together with them, and its difference, which a contender has with the roundings of both, not at all.
 
 Where a batch is padded, a contender's own roundings are more than that: sums of many equal terms, which the statistics
 of a batch are there (`tolerances.SUMS`). What they do to gradients is measured by draws of their own, in which every
@@ -64,11 +66,18 @@ class Results:
 
 
 def moved(weights: Arrays, precision: str) -> Iterator[Arrays]:
-    """Yield the parameters of each draw: each moved by a random share of itself, at most the amplitude."""
+    """Yield the parameters of each draw: each moved by a random share of itself, at most the amplitude.
+
+    Every second draw is the mirror of the one before it: a place that is nearer to its kink than both move it is sent
+    across by one of them.
+    """
     share = amplitude(precision)
     for draw in range(1 if precision == "float64" else DRAWS):
-        stream = np.random.RandomState(_SEED + draw)
-        yield {name: value * (1.0 + share * stream.uniform(-1.0, 1.0, value.shape)) for name, value in weights.items()}
+        stream, sign = np.random.RandomState(_SEED + draw // 2), (-1) ** draw
+        yield {
+            name: value * (1.0 + sign * share * stream.uniform(-1.0, 1.0, value.shape))
+            for name, value in weights.items()
+        }
 
 
 def moved_statistics(weights: Arrays, state: Iterable[str]) -> Iterator[Arrays]:

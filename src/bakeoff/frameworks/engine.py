@@ -23,6 +23,8 @@ from bakeoff.spec.per_sample import PerSample
 from bakeoff.spec.workload import Size
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import numpy as np
 
     from bakeoff.spec.group import Group
@@ -316,6 +318,13 @@ class Engine(Protocol):
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser that `build` makes to given gradients; return the parameters after each step."""
+
+    def rounding(self, share: float, seed: int) -> AbstractContextManager[Any]:
+        """Return a context in which each operation's result is moved by a random share of itself, backward passes too.
+
+        The reference is asked for it, to tell what a precision's roundings do to a model. An engine may leave this
+        method out; its parameters alone are moved then.
+        """
 
     def measured_tf32(self) -> dict[str, bool]:
         """Return `frameworks.tf32.measured` of this framework on its device, in the mode that steps have.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import math
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -15,6 +16,7 @@ from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
 from bakeoff.certify.sample import sample, sampled_outputs
 from bakeoff.certify.spread import Results, moved, moved_statistics, spread
 from bakeoff.certify.state import added
+from bakeoff.certify.tolerances import OPERATION_ROUNDINGS, UNIT_ROUNDOFF
 from bakeoff.spec.evidence import EVIDENCE_VERSION, Evidence
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
@@ -25,6 +27,7 @@ from bakeoff.trial.updates import Changes, Updates
 from bakeoff.workloads import layers, plan
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from bakeoff.frameworks.engine import Arrays, CollectingStep, Engine, Model, ShardedStep, Step
@@ -144,17 +147,25 @@ def with_spread(  # noqa: PLR0913 - what evidence is computed of, and the precis
     """Return evidence, whose arrays are in the folder, with how far it moves with the parameters for a precision."""
     reference = Results(read_arrays(folder / EVIDENCE_FILE, evidence.arrays_sha256), evidence.losses, evidence.metric)
     draws = []
-    for weights in moved(model.weights, precision):
+    for draw, weights in enumerate(moved(model.weights, precision)):
         beside = msgspec.structs.replace(model, weights=weights)
         step = engine.build(beside, trial.scenario, trial.options)
         found = Gathering(engine, step, beside, trial, batches)
-        found.compute(updates=precision == "float64")  # in which alone parameters are held step by step
+        with _rounding(engine, precision, draw):
+            found.compute(updates=precision == "float64")  # in which alone parameters are held step by step
         draws.append(Results(found.arrays, _numbers(found.losses), found.metric))
         del step, found  # two models at a time are enough: the reference's own is one
     is_padded = any(array.length for array in model.size.inputs.values())
     statistics = _of_statistics(engine, model, trial, batches) if is_padded and precision == "float32" else []
     spreads = evidence.spreads | {precision: spread(precision, reference, draws, statistics)}
     return msgspec.structs.replace(evidence, spreads=spreads)
+
+
+def _rounding(engine: Engine, precision: str, draw: int) -> AbstractContextManager[Any]:
+    """Return the context in which a draw's operations are moved: in float32, by an engine that can do that."""
+    if precision != "float32" or not hasattr(engine, "rounding"):
+        return nullcontext()
+    return engine.rounding(OPERATION_ROUNDINGS * UNIT_ROUNDOFF[precision], draw)
 
 
 def _of_statistics(engine: Engine, model: Model, trial: TrialSpec, batches: Batches) -> list[Results]:

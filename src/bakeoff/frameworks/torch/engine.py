@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.frameworks.steps import DeviceBatch
+    from bakeoff.frameworks.torch.rounding import Rounding
     from bakeoff.spec.batch import Batch
     from bakeoff.spec.group import Group
     from bakeoff.spec.optimizer import Optimizer
@@ -123,6 +124,12 @@ class Engine:
         network = model.build(nn, model.size).to(device=self._device, dtype=self._precision.dtype)
         nn.load(self._switches.placed(network), model.weights | model.state)
         return make(network, model, options["mode"], self._precision, self._switches)
+
+    def rounding(self, share: float, seed: int) -> Rounding:
+        """Move the results of operations within a context."""
+        from bakeoff.frameworks.torch.rounding import Rounding  # the reference alone needs it
+
+        return Rounding(share, seed)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step."""

@@ -1,0 +1,52 @@
+"""Operations whose results are off by as much as those of a shorter precision are: for the reference alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+_COPY = "aten::clone"
+"""Makes a tensor of its own, and rounds nothing."""
+
+
+class Rounding(TorchDispatchMode):
+    """Within it each operation's result is moved, element by element, by a random share of itself.
+
+    Backward passes are within it, too. What shares its memory with an argument is left alone: views, and what is done
+    in place, as optimizers do; and so is what is made of no real numbers: zeros, masks and counts are exact.
+    """
+
+    def __init__(self, share: float, seed: int) -> None:
+        """Take the largest share, and what the random numbers begin with."""
+        super().__init__()
+        self._share = share
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Call the operation and move its results."""
+        del types
+        results = function(*args, **(kwargs or {}))
+        schema = function._schema  # noqa: SLF001 - an operator of ATen has no other word for what it returns
+        shares_memory = any(one.alias_info is not None for one in schema.returns)
+        if shares_memory or schema.name == _COPY or not any(map(_is_real, tree_leaves((args, kwargs)))):
+            return results
+        return tree_map(self._moved, results)
+
+    def _moved(self, result: Any) -> Any:
+        """Return a result of real numbers moved, and any other as it is."""
+        if not _is_real(result):
+            return result
+        moves = torch.empty(result.shape, dtype=result.dtype).uniform_(
+            1.0 - self._share, 1.0 + self._share, generator=self._generator
+        )
+        return result * moves
+
+
+def _is_real(one: Any) -> bool:
+    """Return whether this is a dense tensor of real numbers."""
+    return isinstance(one, torch.Tensor) and one.is_floating_point() and one.layout == torch.strided

@@ -1,0 +1,20 @@
+"""What moves the reference's operations: results of numbers, forward and backward, and nothing that is exact."""
+
+from __future__ import annotations
+
+import pytest
+from asking import answer
+
+pytestmark = pytest.mark.slow
+
+SHARE = 1e-6
+
+
+def test_operations_are_moved_and_nothing_else() -> None:
+    """By the share at most where one operation made it; views, what is done in place, counts and copies stay."""
+    told = answer("torch", "rounding_child.py")
+    assert SHARE / 10 < told["product"] <= 1.001 * SHARE
+    assert SHARE / 10 < told["gradient"] < 100 * SHARE
+    assert [told[name] for name in ("view", "in place", "counts", "copy")] == [0.0] * 4
+    assert told["repeats"]
+    assert told["differs"]
