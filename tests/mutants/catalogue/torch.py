@@ -119,7 +119,7 @@ MUTANTS = [
     in_maps(
         "group normalisation has a group of its own for each channel",
         [("super().__init__(groups, features, eps=epsilon)", "super().__init__(features, features, eps=epsilon)")],
-        {"case/norms of maps": "outputs", "case/norms and pools of sequences": "outputs"},
+        {"case/norms and pools of sequences": "outputs"},
     ),
     in_maps(
         "stochastic depth drops each element by itself",
