@@ -33,8 +33,8 @@ OPERATION_ROUNDINGS = 4
 """Unit roundoffs of float32 by which the results of the reference's operations are moved at most, beside parameters:
 few, as one operation loses few. A difference of two numbers that the same parameters make is as exact when these are
 moved, and not in a contender: with parameters alone 11 of 80 honest contenders were refused in rl-venv-ppo at reduced
-size, whose log-probabilities divide such a difference by a small deviation; with 4, they use 0.41 of what is allowed at
-most (benchmarks/results/honest-2026-11-24.md)."""
+size, whose log-probabilities divide such a difference by a small deviation; with 4, they use 0.27 of what is allowed at
+most (benchmarks/results/honest-parameters-alone-2026-11-24.md, honest-2026-11-24.md)."""
 
 ROOM = 4.0
 """Times the spread that a contender may be off."""

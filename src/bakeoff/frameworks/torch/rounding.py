@@ -41,10 +41,8 @@ class Rounding(TorchDispatchMode):
         """Return a result of real numbers moved, and any other as it is."""
         if not _is_real(result):
             return result
-        moves = torch.empty(result.shape, dtype=result.dtype).uniform_(
-            1.0 - self._share, 1.0 + self._share, generator=self._generator
-        )
-        return result * moves
+        moves = torch.empty_like(result)  # it keeps the strides, which a view of the result may need
+        return moves.uniform_(1.0 - self._share, 1.0 + self._share, generator=self._generator).mul_(result)
 
 
 def _is_real(one: Any) -> bool:
