@@ -9,13 +9,13 @@ batch 8, one core). So `tf.nn` is called, and only what it refuses is done group
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import keras
 import tensorflow as tf
 
 from bakeoff.frameworks.sampling import Pair, pair
+from bakeoff.frameworks.tensorflow.devices import onednn
 from bakeoff.frameworks.tensorflow.padding import padded
 
 if TYPE_CHECKING:
@@ -150,12 +150,13 @@ def _is_depthwise(kernel: Any, strides: Sequence[int], dilations: Sequence[int])
 def _lacks_gradients(x: Any) -> bool:
     """Return whether only TensorFlow's own kernels are there, which have no gradients of groups and of dilations.
 
-    On a processor oneDNN has them for float32 and bfloat16, and for float16 on the newest processors alone; cuDNN has
-    them for all three. float64 is the certificate's.
+    Nor do they fuse a convolution in groups with what comes behind it, as Grappler asks of them. On a processor oneDNN
+    has them for float32 and bfloat16, and for float16 on the newest processors alone; cuDNN has them for all three.
+    float64 is the certificate's.
     """
     if tf.config.get_visible_devices("GPU"):
         return bool(x.dtype == tf.float64)
-    return x.dtype not in (tf.float32, tf.bfloat16) or os.environ.get("TF_ENABLE_ONEDNN_OPTS") == "0"
+    return x.dtype not in (tf.float32, tf.bfloat16) or onednn() == "off"
 
 
 def _spread(kernel: Any, dilations: tuple[int, int]) -> Any:

@@ -75,3 +75,16 @@ def gpu_waiting() -> Callable[[], None]:
             synchronize()
 
     return wait
+
+
+def onednn() -> str | None:
+    """Return whether oneDNN's operations are in force; None where TensorFlow does not report it.
+
+    Where nothing is set, TensorFlow takes them on processors with instructions for neural networks alone (AVX512-VNNI
+    and its like), and its own kernels on all others.
+    """
+    try:
+        from tensorflow.python.framework.test_util import IsMklEnabled
+    except ImportError:  # it is no public name
+        return None
+    return "on" if IsMklEnabled() else "off"

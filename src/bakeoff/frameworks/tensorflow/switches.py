@@ -11,6 +11,7 @@ import tensorflow as tf
 from bakeoff.frameworks import xla
 from bakeoff.frameworks.denormals import in_force
 from bakeoff.frameworks.tensorflow import graphs, grappler, recurrent
+from bakeoff.frameworks.tensorflow.devices import onednn
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
 
@@ -37,7 +38,7 @@ def switch(options: Mapping[str, str]) -> None:
     grappler.switch(options.get("grappler", DEFAULT))
     recurrent.choose(options["lstm"], options["mode"])
     graphs.choose(options["aggregate"])
-    if options["onednn"] == "on" and _onednn() == "off":
+    if options["onednn"] == "on" and onednn() == "off":
         msg = f"onednn=on: TensorFlow {tf.__version__} here has no oneDNN, or none for this processor"
         raise UnsupportedError(msg)
 
@@ -50,7 +51,7 @@ def settings(device: str, mode: str) -> dict[str, str | int | float | bool | Non
         "conv_algorithm": _convolutions(mode) if device == "cuda" else None,
         "graph_optimization": _graph_optimization(mode),
         "grappler": grappler.setting() if mode == "graph" else None,
-        "onednn": _onednn() if device == "cpu" else None,
+        "onednn": onednn() if device == "cpu" else None,
         "attention": _attention(),
         **recurrent.settings(),
         **graphs.settings(),
@@ -87,15 +88,6 @@ def _is_deterministic() -> bool:
     from tensorflow.python.framework import config
 
     return bool(config.is_op_determinism_enabled())
-
-
-def _onednn() -> str | None:
-    """Return whether oneDNN's operations are in force; None where TensorFlow does not report it."""
-    try:
-        from tensorflow.python.framework.test_util import IsMklEnabled
-    except ImportError:  # it is no public name
-        return None
-    return "on" if IsMklEnabled() else "off"
 
 
 def denormals(mode: str) -> str:
