@@ -181,7 +181,7 @@ def _other_when_repeated(plan: ContenderPlan, timed: Sequence[Record], most: Seq
     """Yield the first timed trial in which the first steps from the saved state have other losses after all steps.
 
     One process is held against itself, from the same parameters on the same batches: a step that does less once it is
-    warm, and still moves parameters, is told by this alone. Not where dropout draws, whose numbers go on in some
+    warm, and still moves parameters, is found by this alone. Not where dropout draws, whose numbers go on in some
     frameworks, nor in float16, where the scale of the loss decides which steps are skipped.
     """
     if _precision(plan) == SCALED:

@@ -15,6 +15,7 @@ from bakeoff.frameworks.torch import memory, nn, optimizers, peaks, profiling, s
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.frameworks.torch.precision import Precision, Update
 from bakeoff.frameworks.torch.replicas import Replicas
+from bakeoff.frameworks.torch.rounding import Rounding
 from bakeoff.frameworks.torch.switches import Switches, kernel_of
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.frameworks.steps import DeviceBatch
-    from bakeoff.frameworks.torch.rounding import Rounding
     from bakeoff.spec.batch import Batch
     from bakeoff.spec.group import Group
     from bakeoff.spec.optimizer import Optimizer
@@ -57,6 +57,7 @@ class Engine:
     running_variance = nn.RUNNING_VARIANCE
     _device = "cpu"
     _group: Group | None = None
+    rounding = Rounding
     _limit: tuple[int, int] | None = None
     """Of CUDA's allocator, and the GPU's memory, in bytes."""
 
@@ -124,12 +125,6 @@ class Engine:
         network = model.build(nn, model.size).to(device=self._device, dtype=self._precision.dtype)
         nn.load(self._switches.placed(network), model.weights | model.state)
         return make(network, model, options["mode"], self._precision, self._switches)
-
-    def rounding(self, share: float, seed: int) -> Rounding:
-        """Move the results of operations within a context."""
-        from bakeoff.frameworks.torch.rounding import Rounding  # the reference alone needs it
-
-        return Rounding(share, seed)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step."""
@@ -248,9 +243,7 @@ class Step:
 
     def compilation(self) -> Compilation:
         """Return what torch.compile has done so far."""
-        if self._mode != "compiled":
-            return Compilation(trace_ns=0, compile_ns=0, count=0)
-        return compiled()
+        return compiled() if self._mode == "compiled" else Compilation(trace_ns=0, compile_ns=0, count=0)
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Return the time that PyTorch's own clock measured for some steps."""
