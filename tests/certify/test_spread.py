@@ -51,6 +51,13 @@ def test_what_statistics_do_counts_for_gradients_as_it_is() -> None:
     assert (alone.output, both.output) == (0.0, 0.0)
 
 
+def test_a_gradient_that_cancels_makes_no_room_for_others() -> None:
+    """What its terms' roundings leave of a zero counts on the largest gradient's scale, as certificates take it."""
+    names = {"gradient/w": np.array([1.0]), "output/0": np.array([[1.0], [2.0]])}
+    reference, draw = (Results(names | {"gradient/b": np.array([zero])}, (1.0,)) for zero in (1e-17, 1e-6))
+    assert spread("float32", reference, [draw]).gradient == pytest.approx(1e-6)
+
+
 @pytest.mark.parametrize("small", [0.5001, 0.5])
 def test_statistics_that_do_less_than_roundings_change_nothing(small: Any) -> None:
     """The larger of both is what a contender may be off."""

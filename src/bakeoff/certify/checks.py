@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from bakeoff.certify.errors import GRADIENT_FLOOR, bound, finite, gradient_floor, loss_errors, norm_error
+from bakeoff.certify.errors import bound, finite, loss_errors, norm_error
 from bakeoff.certify.sample import distance, largest
 from bakeoff.certify.tolerances import Allowed
-from bakeoff.certify.update import with_gradient
+from bakeoff.certify.update import gradient_floors
 from bakeoff.certify.varying import same_for_all
 from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.optimizer import Optimizer
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bakeoff.spec.workload import Size
-
-CANCELLED = 1 / GRADIENT_FLOOR
-"""How much larger the least scale is of a gradient that is zero but for the reference's rounding in float64, which is
-then that of the largest gradient: a sum of terms that cancel has the rounding of its terms. Biases before a BatchNorm
-were off by 1e-6 of the largest gradient in float32 over 40 places, and by 2e-6 in gcn-arxiv at reduced size; by a wrong
-formula one would be as large as others."""
 
 LEAST_CHANGE = 1e-4
 """Share of the largest loss that the reference's losses have to differ by: each batch is another, and the smallest
@@ -97,10 +91,7 @@ def check_gradients(case: Case) -> Check:
     Together, formulas matter more than a few elements at kinks.
     """
     expected = {f"gradient/{name}" for name in case.reference.evidence.parameter_shapes}
-    floor = gradient_floor(expected, case.reference.arrays)
-    held = with_gradient(sorted(case.reference.evidence.parameter_shapes), case.reference.arrays)
-    floors = dict.fromkeys(expected, CANCELLED * floor) | {f"gradient/{name}": floor for name in held}
-    check = _arrays("gradients", case, expected, case.allowed.gradient, floors)
+    check = _arrays("gradients", case, expected, case.allowed.gradient, gradient_floors(case.reference.arrays))
     if check.error is None:  # Something is missing, has another shape, or is not finite.
         return check
     most = case.allowed.gradient_norm

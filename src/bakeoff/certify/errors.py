@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bakeoff.certify.sample import distance, kept, largest
+from bakeoff.certify.sample import kept, largest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,11 +29,6 @@ which a float32 holds to about 1e-7, however small the difference is."""
 def named(arrays: Arrays, kind: str) -> list[str]:
     """Return the names of the arrays of one kind: "output", "gradient", "state"."""
     return sorted(name for name in arrays if name.startswith(f"{kind}/"))
-
-
-def array_errors(names: Iterable[str], found: Arrays, expected: Arrays, floor: float = 0.0) -> dict[str, float]:
-    """Return the error of each array, as `certify.sample.distance` takes it."""
-    return {name: distance(found[name], expected[name], floor) for name in names}
 
 
 def gradient_floor(names: Collection[str], expected: Arrays) -> float:

@@ -27,18 +27,17 @@ import numpy as np
 
 from bakeoff.certify.errors import (
     STATE_FLOOR,
-    array_errors,
     finite,
-    gradient_floor,
     loss_errors,
     named,
     norm_error,
     norms_error,
     relative,
 )
+from bakeoff.certify.sample import distance
 from bakeoff.certify.tolerances import ROOM, STATISTICS, amplitude
 from bakeoff.certify.trajectory import trajectory_errors
-from bakeoff.certify.update import with_gradient
+from bakeoff.certify.update import gradient_floors, with_gradient
 from bakeoff.spec.evidence import Spread
 
 if TYPE_CHECKING:
@@ -126,8 +125,11 @@ def _gradients(
 def _worst(kind: str, one: Results, reference: Results) -> float:
     """Return the largest error of the arrays of one kind; 0 where there are none."""
     names = named(reference.arrays, kind)
-    floors = {"gradient": gradient_floor(names, reference.arrays), "state": STATE_FLOOR, "later": STATE_FLOOR}
-    return max(array_errors(names, one.arrays, reference.arrays, floors.get(kind, 0.0)).values(), default=0.0)
+    if kind == "gradient":
+        floors = gradient_floors(reference.arrays)
+    else:
+        floors = dict.fromkeys(names, STATE_FLOOR if kind in {"state", "later"} else 0.0)
+    return max((distance(one.arrays[name], reference.arrays[name], floors[name]) for name in names), default=0.0)
 
 
 def _trajectory(draws: Sequence[Results], reference: Results) -> list[float]:

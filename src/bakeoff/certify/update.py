@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bakeoff.certify.errors import GRADIENT_FLOOR, gradient_floor, named
 from bakeoff.certify.sample import largest
 from bakeoff.certify.tolerances import UNIT_ROUNDOFF
 from bakeoff.spec.optimizer import AdamW, decay_of
@@ -122,6 +123,19 @@ def with_gradient(names: Sequence[str], reference: Arrays) -> list[str]:
     sizes = {name: largest(reference[f"gradient/{name}"]) for name in names if f"gradient/{name}" in reference}
     least = ZERO * max(sizes.values(), default=0.0)
     return [name for name in names if sizes.get(name, np.inf) > least]
+
+
+def gradient_floors(reference: Arrays) -> dict[str, float]:
+    """Return the least scale of each gradient's error, by the reference's arrays.
+
+    Of one that is zero but for rounding it is the largest gradient: a sum of terms that cancel has the rounding of its
+    terms. Biases before a BatchNorm were off by 1e-6 of the largest gradient in float32 over 40 places, and by 2e-6 in
+    gcn-arxiv at reduced size; by a wrong formula one would be as large as others.
+    """
+    names = named(reference, "gradient")
+    floor = gradient_floor(names, reference)
+    held = with_gradient([name.partition("/")[2] for name in names], reference)
+    return dict.fromkeys(names, floor / GRADIENT_FLOOR) | {f"gradient/{name}": floor for name in held}
 
 
 def _only_decays(name: str, rows: Any, reference: Arrays, optimizer: Optimizer) -> bool:
