@@ -466,3 +466,14 @@ def test_a_pattern_that_names_no_parameter_is_told(tmp_path: Path) -> None:
         checked(path)
     path.write_text(text.replace("optimizer=SGD(learning_rate=0.1", wanted + "'*.bias',)"))
     checked(path)
+
+
+def test_a_number_of_parameters_that_the_model_does_not_have_is_told(tmp_path: Path) -> None:
+    """A declared number is held against the model's own before any framework starts."""
+    path = write(tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", "return self.head(x)")
+    text = path.read_text()
+    path.write_text(text.replace("Size(", "Size(parameters=36, "))
+    with pytest.raises(ModelFileError, match=r"declares 36 parameters; the model has 35 in it"):
+        checked(path)
+    path.write_text(text.replace("Size(", "Size(parameters=35, "))
+    checked(path)

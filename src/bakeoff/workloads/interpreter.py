@@ -41,6 +41,7 @@ def check_model(
     """
     parameters = plan.parameters(loaded.build, size)
     path = loaded.build.__code__.co_filename
+    _check_count(loaded, size, sum(array.count for array in parameters.values()))
     _check_groups(loaded, list(parameters))
     trains, loss = SCENARIOS[scenario].trains, loaded.loss
     outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=False, entries=entries))
@@ -57,6 +58,16 @@ def check_model(
     if not isinstance(found, Shape) or found.dims != () or not found.trained:
         line = loss.__code__.co_firstlineno
         msg = f"{path}:{line}: loss returned {found!r}; it must return one number that hangs on a parameter"
+        raise ModelFileError(msg)
+
+
+def _check_count(loaded: LoadedWorkload, size: Size, count: int) -> None:
+    """Raise ModelFileError for a declared number of parameters that the model does not have."""
+    if size.parameters is not None and size.parameters != count:
+        msg = (
+            f"{loaded.path}: WORKLOAD: a size declares {size.parameters:,} parameters; the model has {count:,} in it. "
+            "Mend either, or leave the number out"
+        )
         raise ModelFileError(msg)
 
 
