@@ -101,6 +101,24 @@ def test_librispeech_as_parquet(soundfile: Any, tmp_path: Path, monkeypatch: pyt
         np.testing.assert_array_equal(found.arrays[name], array)
 
 
+def test_librispeech_as_it_is_published(soundfile: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each utterance is taken once, of the parts to train on, from a folder with all parts twice or from what was saved."""
+    datasets = pytest.importorskip("datasets", reason=NEEDS)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    root = chapter(soundfile, tmp_path / "files")
+    rows = [{"bytes": (root / f"train-clean-100/1/2/{name}.flac").read_bytes(), "path": name} for name in SAID]
+    published = datasets.Dataset.from_dict({"audio": rows, "text": list(SAID.values())})
+    published = published.cast_column("audio", datasets.Audio(16_000))
+    for name in ("all/train.clean.100", "all/train.other.500", "all/test.clean", "clean/train.100", "clean/test"):
+        (tmp_path / "published" / name).mkdir(parents=True)
+        published.to_parquet(tmp_path / "published" / name / "0000.parquet")
+    splits = {name: published for name in ("train.clean.100", "train.other.500", "test.clean")}
+    datasets.DatasetDict(splits).save_to_disk(tmp_path / "saved")
+    for folder in ("published", "saved"):
+        found = librispeech.load(recognition(99, 161, labels=20), 100, 0, str(tmp_path / folder))
+        assert len(found.train) == 2 * len(SAID)
+
+
 @pytest.mark.parametrize(
     ("size", "told"),
     [

@@ -282,6 +282,38 @@ def test_parquet_of_text_and_translations(tmp_path: Path, monkeypatch: pytest.Mo
             np.testing.assert_array_equal(found.arrays[name], array)
 
 
+def test_one_configuration_of_several_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a published folder with all configurations the source's own is read; where it is not there, one is asked for."""
+    datasets = pytest.importorskip("datasets", reason=NEEDS)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    for name in ("wikitext-103-raw-v1", "wikitext-103-v1", "wikitext-2-raw-v1"):
+        (tmp_path / "wiki" / name).mkdir(parents=True)
+        for split in ("train", "test"):
+            rows = {"text": [f" = {name} = \n", f" {split} \n"]}
+            datasets.Dataset.from_dict(rows).to_parquet(tmp_path / "wiki" / name / f"{split}-00000-of-00001.parquet")
+    for pair in ("cs-en", "de-en"):
+        (tmp_path / "wmt" / pair).mkdir(parents=True)
+        rows = {"translation": [{pair[:2]: pair, "en": "one"}]}
+        datasets.Dataset.from_dict(rows).to_parquet(tmp_path / "wmt" / pair / "train-00000-of-00001.parquet")
+    assert wikitext._lines(str(tmp_path / "wiki"))[0] == [" = wikitext-103-raw-v1 = ", " train "]
+    assert wmt16._texts(str(tmp_path / "wmt"))[0] == (["one"], ["de-en"])
+    (tmp_path / "wiki" / "wikitext-103-raw-v1").rename(tmp_path / "raw")
+    with pytest.raises(UsageError, match=r"holds wikitext-103-v1, wikitext-2-raw-v1, and no wikitext-103-raw-v1; name"):
+        wikitext._lines(str(tmp_path / "wiki"))
+
+
+def test_one_split_that_was_saved_alone(tmp_path: Path) -> None:
+    """What `save_to_disk` writes of one split is read as the whole data set is, and a split to test on is told."""
+    datasets = pytest.importorskip("datasets", reason=NEEDS)
+    rows = {"text": ["A e", "a a a a<br />B b b c c d"], "label": [0, 1]}
+    for split in ("train", "test"):
+        datasets.Dataset.from_dict(rows, split=split).save_to_disk(tmp_path / split)
+    found = imdb.load(REVIEWS, 10, 0, str(tmp_path / "train"))
+    assert by_label(found.train) == {1: [5, 5, 5, 6, 6, 7], 0: [1, 4, 8, 0, 0, 0]}
+    with pytest.raises(UsageError, match=r"no split 'train'; it has test"):
+        imdb.load(REVIEWS, 10, 0, str(tmp_path / "test"))
+
+
 @pytest.mark.parametrize(
     ("module", "size", "name"),
     [

@@ -16,6 +16,12 @@ MOST_FOLDERS = 20_000
 PARQUET_DEPTH = 2
 """Hugging Face's own data sets have their files in a folder for each configuration, some with one for each split."""
 
+_SPLIT_NAMES = ("train", "validation", "valid", "dev", "test", "unsupervised", "data")
+"""What folders of splits are called, or begin with; and of all files, in many data sets of one configuration."""
+
+_SPLITS, _SPLIT = "dataset_dict.json", "state.json"
+"""What `datasets` writes beside several splits, and beside the files of one."""
+
 
 def library(name: str, what: str) -> Any:
     """Return a module of the extra `data`; raise UsageError, which says how to install it.
@@ -62,18 +68,52 @@ def is_data_set(folder: Path) -> bool:
 
     Raises UsageError for a folder that is too large to be one.
     """
-    return (folder / "dataset_dict.json").is_file() or bool(files_below(folder, "*.parquet", depth=PARQUET_DEPTH))
+    return _is_saved(folder) or bool(files_below(folder, "*.parquet", depth=PARQUET_DEPTH))
 
 
-def splits_of(source: str, folder: Path) -> Any:
-    """Return the splits of a folder that `datasets` saved or published, by their names."""
+def _is_saved(folder: Path) -> bool:
+    """Return whether a folder is a data set or one split of it as `save_to_disk` writes them."""
+    return any((folder / name).is_file() for name in (_SPLITS, _SPLIT))
+
+
+def splits_of(source: str, folder: Path, configuration: str) -> Any:
+    """Return the splits of a folder that `datasets` saved or published, by their names; one split alone by its own, or `train`.
+
+    Of a published folder with several configurations, each in a folder of its own, this one is read. Raises UsageError
+    where others alone are there, and more than one.
+    """
     datasets = library("datasets", source)
-    saved = (folder / "dataset_dict.json").is_file()
+    folder = folder if _is_saved(folder) else _configured(source, folder, configuration)
     try:
-        return datasets.load_from_disk(str(folder)) if saved else datasets.load_dataset("parquet", data_dir=str(folder))
+        if not _is_saved(folder):
+            return datasets.load_dataset("parquet", data_dir=str(folder))
+        found = datasets.load_from_disk(str(folder))
     except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         msg = f"{source}:{folder} cannot be read by datasets {datasets.__version__}: {type(error).__name__}: {error}"
         raise UsageError(msg) from error
+    if isinstance(found, dict):
+        return found
+    name = str(found.split or "train")
+    return {"train" if name.startswith("train") else name: found}  # such as train[:1000]
+
+
+def _configured(source: str, folder: Path, configuration: str) -> Path:
+    """Return the folder of one configuration; the folder itself where its own files, or those of its splits, are one.
+
+    Otherwise articles would be read twice, or sentences of other languages among those that are wanted.
+    """
+    files = files_below(folder, "*.parquet", depth=PARQUET_DEPTH)
+    below = sorted({file.relative_to(folder).parts[0] for file in files if file.parent != folder})
+    if configuration in below:
+        return folder / configuration
+    others = [name for name in below if not name.startswith(_SPLIT_NAMES)]
+    if len(others) > 1:
+        msg = (
+            f"{source}:{folder} holds {', '.join(others)}, and no {configuration}; name one of them: "
+            f"{source}:{folder / others[0]}"
+        )
+        raise UsageError(msg)
+    return folder
 
 
 def splits_named(source: str, name: str, configuration: str) -> tuple[Any, str]:

@@ -39,6 +39,8 @@ ROLES: Roles = {
     "label": ("labels", "y"),
 }
 
+CONFIGURATION = "plain_text"
+"""Of the data set at Hugging Face."""
 BEGIN, RARE, FIRST = 1, 2, 4
 _OFFSET = 3  # of Keras: what it adds to a rank
 _TEST_SAMPLES = 2000  # an accuracy of 0.88 is then known to about 0.007 (one standard error)
@@ -115,12 +117,12 @@ def _ranked(reviews: Reviews, ranks: dict[str, int]) -> Reviews:
 def _texts(location: str | None) -> tuple[Reviews, Reviews, str]:
     """Return texts to train on, held-out texts and the source's name."""
     if location is None:
-        splits, name = splits_named("imdb", "stanfordnlp/imdb", "plain_text")
+        splits, name = splits_named("imdb", "stanfordnlp/imdb", CONFIGURATION)
         return *_of_splits(splits), f"imdb {name}"
     folder = existing("imdb", location)
     source = f"imdb:{location}"
     if is_data_set(folder):
-        return *_of_splits(splits_of("imdb", folder)), source
+        return *_of_splits(splits_of("imdb", folder, CONFIGURATION)), source
     root = folder / "aclImdb" if (folder / "aclImdb").is_dir() else folder
     train, test = _of_files(root / "train"), _of_files(root / "test")
     if not train[0]:

@@ -40,6 +40,8 @@ DEPTH = 6
 """Levels below a folder or an unpacked archive: LibriSpeech, its part, speaker and chapter, and two of the user's."""
 
 ARCHIVE = "https://www.openslr.org/resources/12/train-clean-100.tar.gz"
+CONFIGURATION = "all"
+"""Of the data set at Hugging Face, which has the same parts as `clean` and `other` beside it."""
 _NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
 
 
@@ -144,9 +146,17 @@ def _of_files(folder: Path, source: str) -> list[Utterance]:
     return found
 
 
+def _training_of(source: str, splits: Any) -> Any:
+    """Return all that is trained on: the split `train`, or those such as `train.clean.100`, one after another."""
+    parts = [split for name, split in splits.items() if name.startswith("train.")]
+    if "train" in splits or not parts:
+        return split_of(source, splits, "train")
+    return library("datasets", source).concatenate_datasets(parts)
+
+
 def _of_rows(source: str, folder: Path) -> list[Utterance]:
     """Return the utterances of the split `train` of a data set."""
-    split = split_of(source, splits_of("librispeech", folder), "train")
+    split = _training_of(source, splits_of("librispeech", folder, CONFIGURATION))
     if not {"audio", "text"} <= set(split.column_names):
         msg = f"{source} has columns {', '.join(split.column_names)}; needed are audio and text"
         raise UsageError(msg)

@@ -45,6 +45,8 @@ MASKED: Roles = {
 _TITLE = re.compile(r"^ = [^=](?:.*[^=])? = ?$")
 _SENTENCE = re.compile(r"(?<=[.!?]) +")
 _FILE = "wiki.train.raw"
+CONFIGURATION = "wikitext-103-raw-v1"
+"""Of the data set at Hugging Face, which has another size, and both with rare words replaced, beside it."""
 
 
 def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
@@ -66,7 +68,7 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
 def _lines(location: str | None) -> tuple[list[str], str, Path | None]:
     """Return the text's lines, the source's name, and its folder where it has one."""
     if location is None:
-        splits, name = splits_named("wikitext", "Salesforce/wikitext", "wikitext-103-raw-v1")
+        splits, name = splits_named("wikitext", "Salesforce/wikitext", CONFIGURATION)
         return _of_splits("wikitext", splits), f"wikitext {name}", None
     folder = existing("wikitext", location)
     source = f"wikitext:{location}"
@@ -74,7 +76,7 @@ def _lines(location: str | None) -> tuple[list[str], str, Path | None]:
         # Not splitlines(), which ends lines at other characters, too: the Parquet files have a row for each newline.
         return text_of(folder / _FILE).split("\n"), source, folder
     if is_data_set(folder):
-        return _of_splits(source, splits_of("wikitext", folder)), source, folder
+        return _of_splits(source, splits_of("wikitext", folder, CONFIGURATION)), source, folder
     msg = f"{source} has neither {_FILE} nor Parquet files with a column 'text'"
     raise UsageError(msg)
 

@@ -36,6 +36,8 @@ ROLES: Roles = {
 }
 
 FROM, INTO = "en", "de"
+CONFIGURATION = f"{INTO}-{FROM}"
+"""Of the data set at Hugging Face, which has a folder for each pair of languages."""
 _SURPLUS = 4  # so many pairs are looked at for each that is wanted, before all are: few are longer than 50 parts
 
 
@@ -77,12 +79,12 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
 def _texts(location: str | None) -> tuple[tuple[list[str], list[str]], str, Path | None]:
     """Return the sentences of both languages, the source's name, and its folder where it has one."""
     if location is None:
-        splits, name = splits_named("wmt16", "wmt/wmt16", f"{INTO}-{FROM}")
+        splits, name = splits_named("wmt16", "wmt/wmt16", CONFIGURATION)
         return _of_splits("wmt16", splits), f"wmt16 {name}", None
     folder = existing("wmt16", location)
     source = f"wmt16:{location}"
     if is_data_set(folder):
-        return _of_splits(source, splits_of("wmt16", folder)), source, folder
+        return _of_splits(source, splits_of("wmt16", folder, CONFIGURATION)), source, folder
     return _of_files(source, folder), source, folder
 
 
