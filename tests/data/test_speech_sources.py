@@ -102,7 +102,7 @@ def test_librispeech_as_parquet(soundfile: Any, tmp_path: Path, monkeypatch: pyt
 
 
 def test_librispeech_as_it_is_published(soundfile: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each utterance is taken once, of the parts to train on, from a folder with all parts twice or from what was saved."""
+    """Of a folder that has all parts twice, and of what was saved, each utterance to train on is taken once."""
     datasets = pytest.importorskip("datasets", reason=NEEDS)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     root = chapter(soundfile, tmp_path / "files")
@@ -112,7 +112,7 @@ def test_librispeech_as_it_is_published(soundfile: Any, tmp_path: Path, monkeypa
     for name in ("all/train.clean.100", "all/train.other.500", "all/test.clean", "clean/train.100", "clean/test"):
         (tmp_path / "published" / name).mkdir(parents=True)
         published.to_parquet(tmp_path / "published" / name / "0000.parquet")
-    splits = {name: published for name in ("train.clean.100", "train.other.500", "test.clean")}
+    splits = dict.fromkeys(("train.clean.100", "train.other.500", "test.clean"), published)
     datasets.DatasetDict(splits).save_to_disk(tmp_path / "saved")
     for folder in ("published", "saved"):
         found = librispeech.load(recognition(99, 161, labels=20), 100, 0, str(tmp_path / folder))

@@ -283,7 +283,7 @@ def test_parquet_of_text_and_translations(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_one_configuration_of_several_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a published folder with all configurations the source's own is read; where it is not there, one is asked for."""
+    """Of a published folder with all configurations the source's own is read; without it, one is asked for."""
     datasets = pytest.importorskip("datasets", reason=NEEDS)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     for name in ("wikitext-103-raw-v1", "wikitext-103-v1", "wikitext-2-raw-v1"):
@@ -293,8 +293,8 @@ def test_one_configuration_of_several_is_read(tmp_path: Path, monkeypatch: pytes
             datasets.Dataset.from_dict(rows).to_parquet(tmp_path / "wiki" / name / f"{split}-00000-of-00001.parquet")
     for pair in ("cs-en", "de-en"):
         (tmp_path / "wmt" / pair).mkdir(parents=True)
-        rows = {"translation": [{pair[:2]: pair, "en": "one"}]}
-        datasets.Dataset.from_dict(rows).to_parquet(tmp_path / "wmt" / pair / "train-00000-of-00001.parquet")
+        sentences = {"translation": [{pair[:2]: pair, "en": "one"}]}
+        datasets.Dataset.from_dict(sentences).to_parquet(tmp_path / "wmt" / pair / "train-00000-of-00001.parquet")
     assert wikitext._lines(str(tmp_path / "wiki"))[0] == [" = wikitext-103-raw-v1 = ", " train "]
     assert wmt16._texts(str(tmp_path / "wmt"))[0] == (["one"], ["de-en"])
     (tmp_path / "wiki" / "wikitext-103-raw-v1").rename(tmp_path / "raw")

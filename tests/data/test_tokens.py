@@ -72,6 +72,26 @@ def test_files_are_read(tmp_path: Path) -> None:
     assert vocabulary("WordPiece", [], BERT_SPECIALS, 120, tmp_path / "bert").ids(LINES) == words.ids(LINES)
 
 
+def test_a_file_keeps_no_length_of_texts(tmp_path: Path) -> None:
+    """A tokenizer that was saved to cut and fill up texts neither cuts nor fills up ours."""
+    trained = vocabulary("byte-pair", LINES, TEXT_SPECIALS, 300, None)
+    wanted = trained.ids(LINES)
+    trained.tokenizer.enable_truncation(8)
+    trained.tokenizer.enable_padding(length=200)
+    trained.tokenizer.save(str(tmp_path / "tokenizer.json"))
+    assert vocabulary("byte-pair", [], TEXT_SPECIALS, 300, tmp_path).ids(LINES) == wanted
+
+
+def test_a_vocabulary_is_taken_as_it_is(tmp_path: Path) -> None:
+    """Word pieces with capitals keep the text's, as in BERT's cased form; a file of another kind is called by its own."""
+    (tmp_path / "vocab.txt").write_text("\n".join([*BERT_SPECIALS, "The", "the", "Berlin", "h", "##ä", ""]))
+    found = vocabulary("WordPiece", [], BERT_SPECIALS, 20, tmp_path)
+    assert found.ids(["The Berlin the hä"]) == [[found.id(part) for part in ("The", "Berlin", "the", "h", "##ä")]]
+    trained = vocabulary("byte-pair", LINES, BERT_SPECIALS, 300, None)
+    trained.tokenizer.save(str(tmp_path / "tokenizer.json"))
+    assert vocabulary("WordPiece", [], BERT_SPECIALS, 300, tmp_path).name.startswith("byte-pair vocabulary of ")
+
+
 def test_vocabularies_that_do_not_fit(tmp_path: Path) -> None:
     """One that is larger than the embedding, lacks a mark, or is no vocabulary is told by its folder."""
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\nthe\ncat\n")

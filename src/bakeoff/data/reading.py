@@ -77,10 +77,10 @@ def _is_saved(folder: Path) -> bool:
 
 
 def splits_of(source: str, folder: Path, configuration: str) -> Any:
-    """Return the splits of a folder that `datasets` saved or published, by their names; one split alone by its own, or `train`.
+    """Return the splits of a folder that `datasets` saved or published, by their names.
 
-    Of a published folder with several configurations, each in a folder of its own, this one is read. Raises UsageError
-    where others alone are there, and more than one.
+    One split that was saved alone has its own name, or `train`. Of a published folder with several configurations, each
+    in a folder of its own, this one is read. Raises UsageError where others alone are there, and more than one.
     """
     datasets = library("datasets", source)
     folder = folder if _is_saved(folder) else _configured(source, folder, configuration)

@@ -63,16 +63,25 @@ def vocabulary(kind: Kind, texts: Iterable[str], specials: Sequence[str], most: 
     read = _read(tokenizers, kind, folder) if folder is not None else None
     trained = read is None
     tokenizer = read or _trained(tokenizers, kind, texts, specials, most)
+    # A file may have been saved with a length that its own model's texts are cut and filled up to.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
     size = tokenizer.get_vocab_size()
     parts = sorted(tokenizer.get_vocab().items(), key=lambda part: part[1])
     digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
     origin = f"trained here, tokenizers {tokenizers.__version__}" if trained else f"of {folder}"
-    name = f"{kind} vocabulary of {size:,} ({origin}, sha256 {digest})"
+    name = f"{_kind_of(tokenizer)} vocabulary of {size:,} ({origin}, sha256 {digest})"
     highest = parts[-1][1] + 1 if parts else 0
     if highest > most:
         msg = f"{name} numbers its parts up to {highest - 1}; this workload takes numbers below {most}"
         raise UsageError(msg)
     return Vocabulary(tokenizer, size, name)
+
+
+def _kind_of(tokenizer: Any) -> str:
+    """Return what a vocabulary is, which a file may decide otherwise than was asked for."""
+    name = type(tokenizer.model).__name__
+    return {"BPE": "byte-pair"}.get(name, name)
 
 
 def _read(tokenizers: Any, kind: Kind, folder: Path) -> Any:
@@ -126,8 +135,9 @@ def _byte_pairs(tokenizers: Any, parts: dict[str, int], merges: list[tuple[str, 
 
 
 def _word_pieces(tokenizers: Any, parts: dict[str, int]) -> Any:
-    """Return BERT's way of word pieces, without capitals."""
+    """Return BERT's way of word pieces; without capitals and accents unless a part, which is no mark, has capitals."""
+    has_capitals = any(part != part.lower() for part in parts if not part.startswith("["))
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(vocab=parts, unk_token=_UNKNOWN))
-    tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
+    tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=not has_capitals)
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
     return tokenizer
