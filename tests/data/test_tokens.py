@@ -83,7 +83,7 @@ def test_a_file_keeps_no_length_of_texts(tmp_path: Path) -> None:
 
 
 def test_a_vocabulary_is_taken_as_it_is(tmp_path: Path) -> None:
-    """Word pieces with capitals keep the text's, as in BERT's cased form; a file of another kind is called by its own."""
+    """Word pieces with capitals keep the text's, as in BERT's cased form; a file of another kind is called so."""
     (tmp_path / "vocab.txt").write_text("\n".join([*BERT_SPECIALS, "The", "the", "Berlin", "h", "##ä", ""]))
     found = vocabulary("WordPiece", [], BERT_SPECIALS, 20, tmp_path)
     assert found.ids(["The Berlin the hä"]) == [[found.id(part) for part in ("The", "Berlin", "the", "h", "##ä")]]
