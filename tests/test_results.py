@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import tarfile
 from pathlib import Path
 
 import msgspec
@@ -24,6 +27,21 @@ def test_the_pages_are_what_the_records_say() -> None:
         assert (ROOT / path).read_text("utf-8") == content, f"{path} is not what its records say: make results"
     there = {path.relative_to(ROOT) for path in (ROOT / writing.PAGES).glob("*.md")}
     assert there == {path for path in written if path.parent == writing.PAGES}
+
+
+def test_limits_say_which_workloads_were_raced() -> None:
+    """Of races of text and speech limits.md names those in the kept records, and of what it lacks none is there."""
+    raced: set[str] = set()
+    for records in (ROOT / "docs" / "records" / "studies").glob("*.tar.xz"):
+        with tarfile.open(records) as archive:
+            asked = [archive.extractfile(one) for one in archive if one.name.endswith("/comparison.json")]
+            raced |= {json.load(one)["workload"]["name"] for one in asked if one is not None}
+    limits = " ".join((ROOT / "docs" / "limits.md").read_text("utf-8").split())
+    found = re.search(r"Races of (.*?) are recorded.*?; none is of (.*?)\. ", limits)
+    assert found is not None
+    said, missing = (set(re.findall(r"`(.*?)`", part)) for part in found.groups())
+    assert said <= raced
+    assert not missing & raced
 
 
 @pytest.mark.slow
