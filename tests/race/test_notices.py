@@ -151,6 +151,8 @@ def test_shapes_to_be_compiled_are_told_before_the_first_trial() -> None:
     assert lines[0].startswith("lstm=block changes nothing")
     assert "makes 2 shapes of batches" in lines[1]
     assert foreseen_shapes(comparison(["torch"])) == []
+    alike = msgspec.structs.replace(drawn, padding="buckets:2", entries={"x": [8, 8, 8]})
+    assert foreseen_shapes(comparison(["torch"], data=alike)) == []
 
 
 def test_the_report_repeats_what_was_told() -> None:

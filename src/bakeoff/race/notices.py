@@ -94,18 +94,19 @@ def _asked(plan: ContenderPlan, option: str) -> str:
 def foreseen_shapes(comparison: Comparison) -> list[str]:
     """Return that batches of several shapes are compiled one by one, before the first round begins."""
     data = comparison.data
-    if data.padding == FIXED:
+    drawn = len({repr(one) for one in data.shapes()})
+    if data.padding == FIXED or drawn == 1:
         return []
     said = (
-        f"padding {data.padding} makes {_shapes(data)} of batches, and what compiles does so for each of them: "
+        f"padding {data.padding} makes {_shapes(data, drawn)} of batches, and what compiles does so for each of them: "
         "certificates and warm-ups take as many times what they take with one."
     )
     return [said]
 
 
-def _shapes(data: Inputs) -> str:
+def _shapes(data: Inputs, drawn: int) -> str:
     """Return how many shapes batches have; before they are drawn, at most."""
-    if drawn := len({repr(one) for one in data.shapes()}):
+    if drawn:
         return f"{drawn} shapes"
     _, _, buckets = data.padding.partition(":")
     return f"up to {min(int(buckets), MOST_SHAPES) if buckets else MOST_SHAPES} shapes"
