@@ -477,3 +477,13 @@ def test_a_number_of_parameters_that_the_model_does_not_have_is_told(tmp_path: P
         checked(path)
     path.write_text(text.replace("Size(", "Size(parameters=35, "))
     checked(path)
+
+
+@pytest.mark.parametrize("kept", ["y", "(y, y)"])
+def test_a_model_keeps_no_array(tmp_path: Path, kept: str) -> None:
+    """An array that forward sets as an attribute, as a state for the next batch, is told with its line."""
+    forward = f"y = x + getattr(self, 'state', 0.0); self.state = {kept}; return self.head(y)"
+    path = write(tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", forward)
+    with pytest.raises(ModelFileError, match=r":\d+: in forward: self.state is set to .*: a model keeps no array"):
+        checked(path)
+    checked(write(tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", "self.calls = 1; return self.head(x)"))

@@ -131,7 +131,7 @@ def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
     layers: dict[str, Any] = {
         kind.__name__: type(kind.__name__, (_base_of(kind), kind), {"counter": counter}) for kind in _LAYERS
     }
-    layers |= {"Module": _Module, "ModuleList": plan.ModuleList}
+    layers |= {"Module": type("Module", (_Module,), {"counter": counter}), "ModuleList": plan.ModuleList}
     more = shape_map_functions.FUNCTIONS | {"scan": shape_recurrent.scan, "in_training": lambda _: trains}
     functions = {name: getattr(Functions(counter), name) for name in FUNCTIONS.keys() - more}
     losses = {name: getattr(Losses(counter), name) for name in LOSSES}
@@ -227,7 +227,19 @@ def _base_of(kind: type) -> type[_MadeWithTheModel]:
 class _Module(plan.Module):
     """A model or a part of one, which can be called."""
 
+    counter: Counter
     forward: Callable[..., Any]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; raise LayoutError for an array of a forward pass, which the next one must not find."""
+        every = value if isinstance(value, tuple | list) else (value,)
+        if self.counter.is_built and any(isinstance(one, Shape) for one in every):
+            msg = (
+                f"self.{name} is set to {value!r}: a model keeps no array from one step to the next, and a compiled "
+                "step does not set any; take a variable, return it, or hand it on as the state of nn.scan"
+            )
+            raise LayoutError(msg)
+        super().__setattr__(name, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the forward pass."""
