@@ -110,6 +110,13 @@ def test_layers_in_plain_lists(layers: str, line: int, tmp_path: Path) -> None:
     assert "that holds layers; hold them in nn.ModuleList([...])" in str(refused.value)
 
 
+def test_parameters_in_plain_lists(tmp_path: Path) -> None:
+    """A ModuleList does not hold them, so that another way is told."""
+    path = write(tmp_path, VECTOR, "self.rows = [nn.Parameter((6,))]", "return self.rows[0] * x")
+    with pytest.raises(ModelFileError, match=r"in build: .*holds an nn.Parameter or nn.constant; make each an a"):
+        checked(path)
+
+
 @pytest.mark.parametrize(
     "layers",
     [

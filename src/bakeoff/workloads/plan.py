@@ -176,6 +176,9 @@ def _check_module(path: str, part: Module) -> None:
 
 def _in_a_list(name: str, value: Any) -> str:
     """Return what is wrong with layers in a list, in which not every framework finds them."""
+    if any(isinstance(one, (Parameter, constant)) for one in _members(value)):  # which a ModuleList does not hold
+        one = "an nn.Parameter or nn.constant"
+        return f"self.{name} is a {type(value).__name__} that holds {one}; make each an attribute of an nn.Module"
     return f"self.{name} is a {type(value).__name__} that holds layers; hold them in nn.ModuleList([...])"
 
 
