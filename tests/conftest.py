@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 import re
@@ -59,6 +60,9 @@ LONGEST_FIRST = (
     "tensorflow eager",
 )
 """Groups of tests that take longest are begun first: no worker of `pytest -n` is left alone with one at the end."""
+
+TURNS = 3
+"""Of the tests that are marked `by_turns` one in so many is run: all of them would be a quarter of a run's time."""
 
 TELL_S = 10.0
 """Between two lines of progress."""
@@ -192,6 +196,13 @@ def group_of(nodeid: str) -> str:
     return path
 
 
+def is_their_turn(item: pytest.Item) -> bool:
+    """Return whether a test is a part of this run: of those by turns, the sources draw one in so many."""
+    if item.get_closest_marker("by_turns") is None:
+        return True
+    return int(hashlib.sha256(f"{sources()} {item.nodeid}".encode()).hexdigest(), 16) % TURNS == 0
+
+
 def contender_of(item: pytest.Item) -> tuple[str, ...]:
     """Return which contender a test of the contract asks by itself; nothing where its group's own answers."""
     path = item.nodeid.removeprefix("tests/")
@@ -203,11 +214,14 @@ def contender_of(item: pytest.Item) -> tuple[str, ...]:
     return tuple(str(asked[name]) for name in ("text", "value", "contender") if name in asked)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a group together, and begin with the groups that take longest.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out those whose turn it is not, keep the tests of a group together, begin with the groups that take longest.
 
     Within a group those of one contender follow each other: its process is there for all of them, and is started once.
     """
+    waiting = [item for item in items if not (is_all() or is_named(config) or is_their_turn(item))]
+    config.hook.pytest_deselected(items=waiting)
+    items[:] = [item for item in items if item not in set(waiting)]
     groups = {item: group_of(item.nodeid) for item in items}
     order = {group: number for number, group in enumerate(dict.fromkeys([*LONGEST_FIRST, *groups.values()]))}
     items.sort(key=lambda item: (order[groups[item]], contender_of(item)))

@@ -76,6 +76,7 @@ def test_per_sample_gradients_are_those_of_a_loop_over_samples(contender: str, w
     assert certificate.passed, certificate.reason
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     "text",
     [
@@ -102,6 +103,7 @@ def test_a_layer_that_is_never_called_has_gradients_of_zero(text: str) -> None:
     assert certificate.passed, certificate.reason
 
 
+@pytest.mark.by_turns
 def test_a_loss_that_is_no_mean_over_samples_is_taken_one_by_one() -> None:
     """The formulas take a batch's loss for the mean of its samples': where it is none, they are not taken."""
     chosen = computed_by(f"jittor:{OPTION}=default,threads=1")

@@ -16,12 +16,12 @@ from tests.drawn import first, sources
 VARIABLE = "BAKEOFF_MUTANTS"
 
 DRAWN = {
-    "torch": 6,
-    "jax": 2,
-    "tensorflow": 2,
-    "mlx": 2,
+    "torch": 3,
+    "jax": 1,
+    "tensorflow": 1,
+    "mlx": 1,
     "jittor": 1,
-    "workload": 4,
+    "workload": 2,
     "certificate": 1,
     "clock": 1,
     "feed": 1,

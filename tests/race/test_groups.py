@@ -284,6 +284,7 @@ def test_pytorchs_replicas_end_with_one_of_them(request_of: Any, running_in: Any
     assert running_in(tmp_path) == []
 
 
+@pytest.mark.by_turns
 @pytest.mark.slow
 def test_pytorchs_profiler_names_the_collectives_of_its_replicas(
     request_of: Any, monkeypatch: pytest.MonkeyPatch

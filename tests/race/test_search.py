@@ -178,6 +178,7 @@ def test_a_limit_that_the_machine_cannot_keep_is_refused(request_of: Any) -> Non
         search_batches(request_of("fake"), limit_bytes=10**15, launch=InlineWorker)
 
 
+@pytest.mark.by_turns
 @pytest.mark.timeout(300)  # Four processes that import it, on a busy machine.
 def test_a_real_framework_is_searched(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """PyTorch's largest batch is found within a small limit, and its peak is below it."""

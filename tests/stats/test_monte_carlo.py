@@ -68,6 +68,7 @@ def test_ten_percent_are_found(simulation: ModuleType, differences: Floats) -> N
     assert processes <= 16
 
 
+@pytest.mark.by_turns
 def test_three_percent_are_never_called_the_wrong_way(simulation: ModuleType, differences: Floats) -> None:
     """A ratio of 1.03 is slower, equal within 5 % or undecided, but faster next to never."""
     verdicts, _ = race_all(simulation, differences, 1.03)
@@ -77,6 +78,7 @@ def test_three_percent_are_never_called_the_wrong_way(simulation: ModuleType, di
 SPEEDS = {"equal": (1.0, 1.0, 1.0), "one slower": (1.0, 1.0, 1.25)}
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     "speeds", [SPEEDS[one] for one in sorted(SPEEDS if drawn.is_all() else drawn.first(SPEEDS, 1, drawn.sources()))]
 )
