@@ -51,7 +51,7 @@ class ArraySpec(msgspec.Struct, frozen=True, kw_only=True):
     """Of drawn integers, the name of the integer declared before this array that each sample's are below."""
     length: str = ""
     """Of a sequence that may be shorter: the name of the integers that count its real entries. What is beyond them is
-    padding, zeros that `--padding` may cut off."""
+    padding, which `--padding` may cut off: zeros where bakeoff makes the data, and whatever a user's own hold there."""
     along: int = 0
     """The axis of a sample's shape that these count."""
     law: Law | None = None
