@@ -1,14 +1,16 @@
 """What certificates find: the largest error of each check, with what it may be.
 
-    python benchmarks/certificates.py [--full [--macs N]] [--only WORDS ...] [--keep FILE] [--limit 900] [--output STEM]
+    python benchmarks/certificates.py [--full [--macs N] [--samples N] [--models FILE ...]] [--only WORDS ...]
+                                      [--keep FILE] [--limit 900] [--output STEM]
 
 Each row is a contender against PyTorch in float64: the number is the largest error that a check found, relative as the
 check says (docs/method.md), "!" marks one beyond what is allowed. It has no clock: a busy machine does not change it.
 The cases are those that no race of a report shows: Jittor and MLX, half precision, inference, the workload that only
 infers. Batches are the workload's own where none is named. With --full they are every scenario of every workload at
-full size and its own batch in all frameworks, the cheapest first; --macs halves a batch until its forward pass has no
-more multiply-accumulates than that, or one sample is left. A case is kept in FILE once it is done, so that a second
-call goes on. `program` is the largest error of the stage in float64, of all checks. Where there was nothing to check,
+full size and its own batch in all frameworks, the cheapest first, or of the models in these files; --macs halves a
+batch until its forward pass has no more multiply-accumulates than that, --samples until it has no more samples. A case
+is kept in FILE once it is done, and the records of one that was ended in FILE.records, so that a second call goes on.
+`program` is the largest error of the stage in float64, of all checks. Where there was nothing to check,
 as after a time limit, "passed" is "not made".
 """
 
@@ -22,14 +24,17 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from results import write
 
 from bakeoff.race.conductor import verify
-from bakeoff.spec.errors import BakeoffError
+from bakeoff.spec.errors import BakeoffError, UsageError
 from bakeoff.spec.request import Request
 from bakeoff.workloads.load import load, names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bakeoff.spec.verdict import Certificate
     from bakeoff.spec.workload import Size
 
@@ -119,7 +124,7 @@ def rows_of(
         results=results,
     )
     try:
-        return [row(case, certificate) for certificate in verify(request)]
+        return [row(case, certificate) for certificate in _gone_on(request)]
     except BakeoffError as error:
         if len(contenders) > 1:  # One that is refused beforehand refuses all.
             single = [(workload, scenario, size, batch_size, (one,)) for one in contenders]
@@ -127,21 +132,38 @@ def rows_of(
         return [row_without(case, str(error))]
 
 
-def full_cases(most_macs: float = math.inf) -> list[tuple[str, str, str, int | None, tuple[str, ...]]]:
-    """Return every scenario of every workload at full size and its batch, in all frameworks, the cheapest first."""
-    found = [load(name).workload for name in names()]
-    by_cost = sorted(found, key=lambda one: one.sizes["full"].macs * one.sizes["full"].batch_size)
+def _gone_on(request: Request) -> list[Certificate]:
+    """Return the certificates of a request, with what an ended call has left of it."""
+    try:
+        return verify(msgspec.structs.replace(request, resume=True))
+    except UsageError:  # Nothing was left; another reason is told again.
+        return verify(request)
+
+
+def full_cases(
+    most_macs: float = math.inf, models: Sequence[str] = (), most_samples: float = math.inf
+) -> list[tuple[str, str, str, int | None, tuple[str, ...]]]:
+    """Return every scenario of every workload at full size and its batch, in all frameworks, the cheapest first.
+
+    Or of the models in these files, which need not say how many multiply-accumulates they have: then none is halved.
+    """
+    found = {name: load(name).workload.sizes["full"] for name in models or names()}
     return [
-        (one.name, scenario, "full", batch_within(one.sizes["full"], most_macs), ALL)
-        for one in by_cost
-        for scenario in one.scenarios
+        (name, scenario, "full", batch_within(size, most_macs, most_samples), ALL)
+        for name, size in sorted(found.items(), key=lambda one: _macs(one[1]))
+        for scenario in load(name).workload.scenarios
     ]
 
 
-def batch_within(size: Size, most_macs: float) -> int:
-    """Return a size's batch, halved until its forward pass has no more multiply-accumulates than that."""
+def _macs(size: Size) -> int:
+    """Return the multiply-accumulates of a batch's forward pass; 0 where no sample's are declared."""
+    return (size.macs or 0) * size.batch_size
+
+
+def batch_within(size: Size, most_macs: float, most_samples: float = math.inf) -> int:
+    """Return a size's batch, halved until it has no more samples and multiply-accumulates than that, or one sample."""
     batch = size.batch_size
-    while batch > 1 and batch * size.macs > most_macs:
+    while batch > 1 and (batch > most_samples or batch * (size.macs or 0) > most_macs):
         batch //= 2
     return batch
 
@@ -158,14 +180,17 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=[""], help="cases one of whose words holds one of these")
     parser.add_argument("--full", action="store_true", help="every workload and scenario at full size")
     parser.add_argument("--macs", type=float, default=math.inf, help="the most of a batch's forward pass, with --full")
+    parser.add_argument("--samples", type=float, default=math.inf, help="the most of a batch, with --full")
+    parser.add_argument("--models", nargs="+", default=[], help="files in place of the workloads, with --full")
     parser.add_argument("--keep", type=Path, help="where rows are kept between calls")
     parser.add_argument("--limit", type=float, default=LIMIT_S, help="seconds of one trial")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     rows = []
     done = kept(options.keep)
-    with tempfile.TemporaryDirectory() as folder:
-        for case in full_cases(options.macs) if options.full else CASES:
+    with tempfile.TemporaryDirectory() as nowhere:
+        folder = nowhere if options.keep is None else f"{options.keep}.records"
+        for case in full_cases(options.macs, options.models, options.samples) if options.full else CASES:
             words = " ".join(map(str, case))
             if not any(word in words for word in options.only):
                 continue

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import Any
 
+import msgspec
 import pytest
 from tests.conftest import script
 
@@ -110,6 +112,33 @@ def test_what_could_not_be_certified_stands_in_the_table(certificates: Any, monk
     assert [row["passed"] for row in (slow, broken)] == ["not made"] * 2
     assert (slow["contender"], slow["why not"]) == ("slow", "no answer within 900 s")
     assert (broken["contender"], broken["why not"]) == ("broken", "broken / is not installed")
+
+
+def test_an_ended_case_goes_on_with_what_it_has_left(certificates: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was computed for hours is not computed again; where nothing was left, it begins."""
+    asked = []
+
+    def verify(request: Any) -> list[Certificate]:
+        asked.append((request.resume, request.results))
+        if request.resume and len(asked) == 1:
+            msg = "nothing to go on with"
+            raise UsageError(msg)
+        return [refuse("torch", "torch in float64", "")]
+
+    monkeypatch.setattr(certificates, "verify", verify)
+    for _ in range(2):
+        certificates.rows_of(("mlp-mnist", "train", "full", 32, ("torch",)), "kept.records", 900.0)
+    assert asked == [(True, "kept.records"), (False, "kept.records"), (True, "kept.records")]
+
+
+def test_a_batch_is_halved_to_what_is_asked(certificates: Any) -> None:
+    """By multiply-accumulates, by samples, and never below one; a file need not declare any."""
+    size = load("mlp-mnist").workload.sizes["full"]
+    assert certificates.batch_within(size, 1.0) == 1
+    assert certificates.batch_within(size, math.inf) == size.batch_size
+    assert certificates.batch_within(size, size.macs * 8.5) == 8
+    undeclared = msgspec.structs.replace(size, macs=None)
+    assert certificates.batch_within(undeclared, 1.0, 4) == 4
 
 
 def test_every_workload_has_data_to_be_certified_on(certificates: Any) -> None:
