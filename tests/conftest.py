@@ -215,7 +215,7 @@ def contender_of(item: pytest.Item) -> tuple[str, ...]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out those whose turn it is not, keep the tests of a group together, begin with the groups that take longest.
+    """Leave out those whose turn it is not; keep a group together; begin with the groups that take longest.
 
     Within a group those of one contender follow each other: its process is there for all of them, and is started once.
     """

@@ -12,10 +12,10 @@ from bakeoff.race.progress import Event, TimerTested
 from bakeoff.race.remembered import DISTURBED_HOLDS, age, digest, keep, recall, setting_of
 from bakeoff.race.stages.stage import PROCESS_S, Adopted, Checkpoint, Session, State, Wanted, alone, behind, step_s
 from bakeoff.spec.protocol import CheckTimer, Tested
-from bakeoff.stats.selftest import judge_timer
+from bakeoff.stats.selftest import judge_timer, may_tell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.record import Record
@@ -45,7 +45,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     profiled_most: int = 40
     """Steps of a session: every operator is an event to be kept and read."""
     passes: int = 3
-    """After so many the machine is too busy for an answer."""
+    """After so many, or where so many would not tell either, the machine is too busy for an answer."""
 
 
 SIZES = Sizes()
@@ -102,9 +102,8 @@ def _tested(state: State, label: str) -> TimerTested:
 
 def _passes(session: Session) -> None:
     """Warm up, and test the timer until there is an answer or the machine is too busy for one."""
-    command = timer_plan(step_s(session.warm_up(), session.pass_steps))
-    # A double block is twice the work of a single one.
-    command = msgspec.structs.replace(command, steps=session.whole(command.steps))
+    # Whole passes over batches of several shapes, so that a double block is twice the work of a single one.
+    command = timer_plan(step_s(session.warm_up(), session.pass_steps), session.whole)
     passes: list[TimerTest] = []
     while len(passes) < SIZES.passes:
         session.tell("testing the timer")
@@ -112,17 +111,17 @@ def _passes(session: Session) -> None:
         assert isinstance(answer, Tested)
         passes.append(answer.test)
         verdict = judge_timer(session.label, passes)
-        if verdict.outcome != "untold":
+        if verdict.outcome != "untold" or not may_tell(passes, SIZES.passes):
             break
         # A profiler that has told is not asked again.
         if all(check.outcome != "untold" for check in verdict.checks if check.name == "profiler"):
             command = msgspec.structs.replace(command, profiles=0)
 
 
-def timer_plan(step_s: float) -> CheckTimer:
-    """Return the sizes of one pass for steps of this length."""
+def timer_plan(step_s: float, whole: Callable[[int], int] = int) -> CheckTimer:
+    """Return the sizes of one pass for steps of this length; `whole` makes a block's steps more, if need be."""
     profiled = min(SIZES.profiled_most, max(SIZES.profiled_fewest, math.ceil(SIZES.profiled_s / step_s)))
-    steps = min(SIZES.block_limit, math.ceil(SIZES.block_s / step_s))
+    steps = whole(min(SIZES.block_limit, math.ceil(SIZES.block_s / step_s)))
     pairs = math.ceil(SIZES.pairs_s / (3 * steps * step_s))
     return CheckTimer(
         steps=steps,
