@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import os
 import re
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.drawn import VARIABLE, is_all, is_named, sources
+from tests.drawn import VARIABLE, first, is_all, is_named, sources
 from tests.gpu.pretended import L4, PretendedGpus, compiled, pretend
 
 from bakeoff.environments.declared import frameworks
@@ -62,7 +61,7 @@ LONGEST_FIRST = (
 """Groups of tests that take longest are begun first: no worker of `pytest -n` is left alone with one at the end."""
 
 TURNS = 3
-"""Of the tests that are marked `by_turns` one in so many is run: all of them would be a quarter of a run's time."""
+"""Of the tests that are marked `by_turns` one in so many is run."""
 
 TELL_S = 10.0
 """Between two lines of progress."""
@@ -196,11 +195,10 @@ def group_of(nodeid: str) -> str:
     return path
 
 
-def is_their_turn(item: pytest.Item) -> bool:
+def is_its_turn(item: pytest.Item) -> bool:
     """Return whether a test is a part of this run: of those by turns, the sources draw one in so many."""
-    if item.get_closest_marker("by_turns") is None:
-        return True
-    return int(hashlib.sha256(f"{sources()} {item.nodeid}".encode()).hexdigest(), 16) % TURNS == 0
+    turns = {str(number) for number in range(TURNS)}
+    return item.get_closest_marker("by_turns") is None or "0" in first(turns, 1, f"{sources()} {item.nodeid}")
 
 
 def contender_of(item: pytest.Item) -> tuple[str, ...]:
@@ -219,9 +217,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Within a group those of one contender follow each other: its process is there for all of them, and is started once.
     """
-    waiting = [item for item in items if not (is_all() or is_named(config) or is_their_turn(item))]
-    config.hook.pytest_deselected(items=waiting)
-    items[:] = [item for item in items if item not in set(waiting)]
+    waiting = {item for item in items if not (is_all() or is_named(config) or is_its_turn(item))}
+    items[:] = [item for item in items if item not in waiting]
+    config.hook.pytest_deselected(items=list(waiting))
     groups = {item: group_of(item.nodeid) for item in items}
     order = {group: number for number, group in enumerate(dict.fromkeys([*LONGEST_FIRST, *groups.values()]))}
     items.sort(key=lambda item: (order[groups[item]], contender_of(item)))

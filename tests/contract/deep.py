@@ -55,6 +55,12 @@ COMPILED_ANEW = "test_compiled_code_is_given_back_to_its_layers"
 GRAPHS = "test_a_compiler_tells_its_graph_before_and_after"
 """In torch it takes Inductor a minute, likewise; other modes and frameworks are quick."""
 
+PEAKS = "test_products_and_sums_are_what_they_should_be"
+OWN_CLOCK = "test_the_frameworks_own_clock_agrees"
+"""Half a minute or more in torch's compiled mode, and in Jittor: of these two one is drawn; all others are quick."""
+
+COMPILED_ALONE = ("torch compiled", "jittor compiled")
+
 PLANTED_IN_A_LAYER = "test_a_cause_that_is_planted_in_a_layer_is_row_one"
 PLANTS = ("sleep", "float64", "transposed")
 """Causes that are planted in a layer, two processes each: one is drawn for each framework."""
@@ -178,6 +184,13 @@ def _is_at_full_size(asked: Mapping[str, Any]) -> bool:
     return asked["name"] in first(WORKLOADS, WHOLE, sources())
 
 
+def _is_compiled_alone(asked: Mapping[str, Any]) -> bool:
+    """Return whether a framework in a mode, or in its default one, is quick or is the one that is drawn."""
+    default = DECLARED[asked["framework"]].info.options["mode"].default
+    mine = f"{asked['framework']} {asked.get('mode', default)}"
+    return mine not in COMPILED_ALONE or mine in first(COMPILED_ALONE, 1, sources())
+
+
 def _is_a_value(test: str, asked: Mapping[str, Any]) -> bool:
     """Return whether a value of an option is tried in a mode."""
     option = DECLARED[asked["framework"]].info.options[VALUES_OF[test]]
@@ -263,6 +276,7 @@ DRAWN_BY_TEST: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     **dict.fromkeys(CONTENDERS_OF_OPTIONS, _is_chosen),
     **dict.fromkeys(NAMES, _is_named),
     STATISTICS: _keeps_statistics,
+    **dict.fromkeys((PEAKS, OWN_CLOCK), _is_compiled_alone),
     COMPILED_ANEW: lambda _: False,
     GRAPHS: lambda asked: (asked["framework"], asked["mode"]) != ("torch", "compiled"),
     PLANTED_IN_A_LAYER: lambda asked: asked["plant"] in first(PLANTS, 1, f"{sources()} {asked['framework']}"),

@@ -12,6 +12,7 @@ from deep import (
     CERTIFICATES,
     CLIPPED_ON_TWO,
     CLIPPING,
+    COMPILED_ALONE,
     COMPILED_BY_NAME,
     CONTENDERS_OF_OPTIONS,
     IN_ALL_MODES,
@@ -22,8 +23,10 @@ from deep import (
     ON_MANY_LENGTHS,
     ON_TWO_DEVICES,
     OTHER_WAYS,
+    OWN_CLOCK,
     PADDED,
     PADDED_CASES,
+    PEAKS,
     SHALLOW,
     SLOW,
     SMALL_CLIPPED,
@@ -192,3 +195,13 @@ def test_a_part_of_the_names_is_compiled_one_by_one() -> None:
         keeping = [case for case in CASES if CASES[case].batch_statistics]
         kept = [case for case in keeping if is_drawn(STATISTICS, {"framework": framework, "case": case})]
         assert len(kept) == (1 if framework in COMPILED_BY_NAME else len(keeping))
+
+
+def test_of_those_that_compile_alone_one_measures_its_peaks() -> None:
+    """Every other framework and mode does, and asks its own clock."""
+    modes = [(name, mode) for name, declared in DECLARED.items() for mode in declared.info.options["mode"].values]
+    asked = [(name, mode) for name, mode in modes if is_drawn(PEAKS, {"framework": name, "mode": mode})]
+    missing = {f"{name} {mode}" for name, mode in set(modes) - set(asked)}
+    assert len(missing) == 1
+    assert missing < set(COMPILED_ALONE) <= {f"{name} {mode}" for name, mode in modes}
+    assert all(is_drawn(OWN_CLOCK, {"framework": name}) for name in DECLARED if name != "jittor")

@@ -7,7 +7,6 @@ from contract_run import LIMIT_S, MODES, computed
 pytestmark = pytest.mark.timeout(LIMIT_S)
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(("framework", "mode"), MODES)
 def test_products_and_sums_are_what_they_should_be(framework: str, mode: str) -> None:
     """What the machine's peaks are measured by is computed: a product of matrices, and each sum onto the one before."""

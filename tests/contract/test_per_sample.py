@@ -76,7 +76,6 @@ def test_per_sample_gradients_are_those_of_a_loop_over_samples(contender: str, w
     assert certificate.passed, certificate.reason
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     "text",
     [

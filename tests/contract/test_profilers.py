@@ -27,7 +27,6 @@ def home_of_results(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selftest, "remember", lambda _: None)
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("framework", DECLARED)
 def test_the_frameworks_own_clock_agrees(framework: str, tmp_path: Path) -> None:
     """Every framework's profiler tells the time of steps, and a real framework's timer never fails its self-test."""

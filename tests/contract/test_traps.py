@@ -101,7 +101,6 @@ def failed_checks(workload: str, path: Path | None) -> list[str]:
     return [check.name for check in certificate.checks if not check.passed]
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("trap", TRAPS)
 def test_no_trap_gets_a_certificate(trap: str, tmp_path: Path) -> None:
     """A workload in which one thing is as another implementation has it does not pass for the workload."""

@@ -27,7 +27,6 @@ def test_asking_changes_nothing(mode: str) -> None:
     assert told()[mode] == {"gradients repeat": True, "asking changes nothing": True, "a step changes all": True}
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("work", ["streamed", "streamed compiled"])
 def test_every_step_is_computed_and_none_is_kept(work: str) -> None:
     """MLX is lazy: hundreds of steps without a wait give what fenced ones give, and their graphs do not pile up."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,7 +14,9 @@ from bakeoff.race import prepare, remembered
 from bakeoff.race.progress import Event, TimerTested, TrialStarted
 from bakeoff.race.stages import selftest
 from bakeoff.report.pages.comparison import cautions
+from bakeoff.spec import protocol
 from bakeoff.spec.per_sample import PerSample
+from bakeoff.spec.selftest import TimerTest
 from bakeoff.store.results import read_records
 from bakeoff.trial import opened
 
@@ -73,6 +76,34 @@ def test_a_test_with_other_variables_does_not_hold(race: Race, monkeypatch: pyte
     monkeypatch.setenv("MALLOC_TOP_PAD_", "65536")
     later = race(HONEST, self_test=True, max_rounds=1)
     assert selftests_of(later)[HONEST].trial.comparison == later.comparison.id
+
+
+@pytest.mark.parametrize(("apart", "made"), [(1.0, 1), (1.1, 2), (2.0, 1)])
+def test_passes_that_would_not_tell_either_are_not_made(apart: float, made: int) -> None:
+    """Calm readings tell at once, unsteady ones are asked for again, and hopeless ones are not."""
+    block, count = 20_000_000, 24
+    doubled = [round(2 * block * (apart if pair % 2 else 1 / apart)) for pair in range(count)]
+    test = TimerTest(
+        steps=1, single_ns=[block] * count, double_ns=doubled,
+        fetch_ns=[0] * 8, again_ns=[0] * 8, block_ns=[block] * 8,
+        profiled_steps=10, fenced_ns=[], profiled_ns=[], profiler="none",
+    )  # fmt: skip
+    asked: list[Any] = []
+
+    def ask(command: Any) -> protocol.Tested:
+        asked.append(command)
+        return protocol.Tested(test)
+
+    steps = {"warm_up": lambda: [block], "pass_steps": 1, "whole": int}
+    selftest._passes(SimpleNamespace(ask=ask, tell=lambda _: None, label="mine", **steps))
+    assert len(asked) == made
+
+
+def test_pairs_are_counted_from_whole_passes() -> None:
+    """Batches of sixteen shapes make a block sixteen steps long, and leave time for the fewest pairs alone."""
+    single, whole = selftest.timer_plan(0.08), selftest.timer_plan(0.08, lambda steps: -(-steps // 16) * 16)
+    assert (single.steps, single.pairs) == (1, 7)
+    assert (whole.steps, whole.pairs) == (16, selftest.SIZES.fewest_pairs)
 
 
 @pytest.mark.parametrize("other", [{"batch_size": 4}, {"scenario": "infer"}, {"size": "full"}])

@@ -158,6 +158,21 @@ def test_passes_that_would_not_tell_are_spared() -> None:
     assert sum(made for _, made in found) < 60 * 1.5
 
 
+def test_one_disturbed_pair_of_few_ends_no_self_test() -> None:
+    """By t a first pass of five pairs reaches far where one was disturbed, and three passes together do not."""
+    blocks = [63, 63, 64, 64, 63]
+    doubled = [126, 127, 128, 128, 152]
+    few = msgspec.structs.replace(
+        readings(spread=0.0),
+        single_ns=[block * 1_000_000 for block in blocks],
+        double_ns=[block * 1_000_000 for block in doubled],
+    )
+    assert judge_timer("mine", [few]).outcome == "untold"
+    assert may_tell([few], PASSES)
+    calm = msgspec.structs.replace(few, double_ns=[2 * block for block in few.single_ns])
+    assert judge_timer("mine", [few, calm, calm]).outcome == "passed"
+
+
 def test_sessions_that_saw_nothing_are_tried_again() -> None:
     """A profiler that saw nothing in some sessions has given no reading that could be narrowed."""
     blind = msgspec.structs.replace(readings(), profiled_ns=[], empty_sessions=1)

@@ -6,13 +6,13 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from bakeoff.spec.selftest import TimerCheck, TimerOutcome, TimerVerdict
-from bakeoff.spec.verdict import Interval
-from bakeoff.stats.intervals import fixed_interval
+from bakeoff.stats.intervals import fixed_interval, largest_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from bakeoff.spec.selftest import TimerTest
+    from bakeoff.spec.verdict import Interval
 
 
 class Limits(NamedTuple):
@@ -58,43 +58,62 @@ def may_tell(passes: Sequence[TimerTest], most: int) -> bool:
     """Return whether `most` passes in all are likely to tell what these have not.
 
     Each interval is taken to become narrower about its estimate. Where none would then lie within what is allowed or
-    outside of it, the machine is too unsteady for an answer, and further passes would find that again.
+    outside of it, the machine is too unsteady for an answer, and further passes would find that again. Of an interval
+    by t, of few readings, that cannot be known: one that was disturbed makes it wide.
     """
-    narrower = NARROWER * math.sqrt(len(passes) / most)
-    profiled = _profiler_logs(passes)
-    asked = (
-        (_doubling_logs(passes), math.log1p(LIMITS.allowed), None),
-        (profiled or [0.0] * most, math.log1p(_profiler_share(passes)), None),
-        (_fetching_shares(passes), LIMITS.allowed, -math.inf),
-    )
-    if not profiled and any(test.empty_sessions for test in passes):
+    profiler = _profiler_readings(passes)
+    if not profiler.values and any(test.empty_sessions for test in passes):
         return True
-    for values, allowed, below in asked:
-        interval = fixed_interval(values, LIMITS.confidence)
-        if interval is None:
-            return True
-        now, then = (_steady(one, _outcome(one, allowed, below)) for one in (interval, _narrowed(interval, narrower)))
-        if now == "untold" != then:
-            return True
-    return False
+    untold = [one for one in (_doubling_readings(passes), profiler, _fetching_readings(passes)) if one.may_change()]
+    narrower = NARROWER * math.sqrt(len(passes) / most)
+    return any(one.is_by_t() or one.outcome(narrower) != "untold" for one in untold)
 
 
-def _narrowed(interval: Interval, share: float) -> Interval:
-    """Return an interval with the same estimate, and both sides shorter."""
-    low, high = (interval.estimate + share * (end - interval.estimate) for end in (interval.low, interval.high))
-    return Interval(estimate=interval.estimate, low=low, high=high)
+class _Readings(NamedTuple):
+    """Readings of one check: their centre is allowed to lie between `least` and `most`.
+
+    Logarithms of times fail nobody by an interval that is wider than the limit.
+    """
+
+    values: list[float]
+    least: float
+    most: float
+    widest: float = math.inf
+
+    def interval(self) -> Interval | None:
+        """Return the interval of their centre; None where they are too few."""
+        return fixed_interval(self.values, LIMITS.confidence)
+
+    def is_by_t(self) -> bool:
+        """Return whether they are too few for an interval by signed ranks."""
+        return largest_index(len(self.values), 1.0 - LIMITS.confidence) is None
+
+    def may_change(self) -> bool:
+        """Return whether there are any, and they leave the check open."""
+        return bool(self.values) and self.outcome() == "untold"
+
+    def outcome(self, narrower: float = 1.0) -> TimerOutcome:
+        """Return the outcome of their interval, or of one whose sides are this share of its sides."""
+        found = self.interval()
+        if found is None:
+            return "untold"
+        low, high = (found.estimate + narrower * (end - found.estimate) for end in (found.low, found.high))
+        if self.least < low and high < self.most:
+            return "passed"
+        is_outside = low > self.most or high < self.least
+        return "failed" if is_outside and high - low <= self.widest else "untold"
 
 
-def _doubling_logs(passes: Sequence[TimerTest]) -> list[float]:
-    """Return the logarithm of each pair's ratio, 0 where twice the steps take twice the time."""
+def _times(ratios: list[float], share: float) -> _Readings:
+    """Return logarithms of ratios, 0 where times are as they should be, that may be off by a share."""
+    allowed = math.log1p(share)
+    return _Readings(ratios, -allowed, allowed, LIMITS.widest)
+
+
+def _doubling_readings(passes: Sequence[TimerTest]) -> _Readings:
+    """Return how much longer than twice as long each block of twice the steps takes."""
     pairs = [pair for test in passes for pair in zip(test.single_ns, test.double_ns, strict=True)]
-    return [_log_ratio(double, 2 * single) for single, double in pairs]
-
-
-def _profiler_logs(passes: Sequence[TimerTest]) -> list[float]:
-    """Return the logarithm of each session's ratio, 0 where the profiler gives the fenced time."""
-    pairs = [pair for test in passes for pair in zip(test.fenced_ns, test.profiled_ns, strict=False)]
-    return [_log_ratio(profiled, fenced) for fenced, profiled in pairs]
+    return _times([_log_ratio(double, 2 * single) for single, double in pairs], LIMITS.allowed)
 
 
 def _profiler_share(passes: Sequence[TimerTest]) -> float:
@@ -102,46 +121,50 @@ def _profiler_share(passes: Sequence[TimerTest]) -> float:
 
     Its span begins within the first step and ends within the last, so that it can lack up to one step.
     """
-    return LIMITS.allowed + 1 / min(test.profiled_steps for test in passes)
+    return LIMITS.allowed + max((1 / test.profiled_steps for test in passes), default=0.0)
 
 
-def _fetching_shares(passes: Sequence[TimerTest]) -> list[float]:
+def _profiler_readings(passes: Sequence[TimerTest]) -> _Readings:
+    """Return how much longer than the fenced time each session's is by the profiler."""
+    pairs = [pair for test in passes for pair in zip(test.fenced_ns, test.profiled_ns, strict=False)]
+    return _times([_log_ratio(profiled, fenced) for fenced, profiled in pairs], _profiler_share(passes))
+
+
+def _fetching_readings(passes: Sequence[TimerTest]) -> _Readings:
     """Return what fetching a result takes longer than fetching it again, as a share of its block's time."""
-    return [
+    shares = [
         (fetch - again) / max(block, 1)
         for test in passes
         for fetch, again, block in zip(test.fetch_ns, test.again_ns, test.block_ns, strict=True)
     ]
+    return _Readings(shares, -math.inf, LIMITS.allowed)
 
 
 def _doubling(passes: Sequence[TimerTest]) -> TimerCheck:
     """Check that twice the work takes twice the time."""
-    interval = fixed_interval(_doubling_logs(passes), LIMITS.confidence)
-    allowed = math.log1p(LIMITS.allowed)
-    said = _said(interval, lambda log: f"{2 * math.exp(log):.3g}")
+    readings = _doubling_readings(passes)
+    said = _said(readings.interval(), lambda log: f"{2 * math.exp(log):.3g}")
     detail = f"twice the steps take {said} times the time, 2 within {LIMITS.allowed:.0%} is allowed"
-    return TimerCheck(name="doubling", outcome=_steady(interval, _outcome(interval, allowed)), detail=detail)
+    return TimerCheck(name="doubling", outcome=readings.outcome(), detail=detail)
 
 
 def _profiler(passes: Sequence[TimerTest]) -> TimerCheck:
     """Check that the fenced time agrees with the framework's own profiler or device events."""
-    ratios = _profiler_logs(passes)
     # A later pass may not have asked a profiler that had told.
     means = next((test.profiler for test in reversed(passes) if test.profiler), "")
-    if not ratios and any(test.profiler_empty for test in passes):
+    readings = _profiler_readings(passes)
+    if not readings.values and any(test.profiler_empty for test in passes):
         detail = f"{means}, and a step that computes is seen by it"
         return TimerCheck(name="profiler", outcome="failed", detail=detail)
-    if not ratios and any(test.empty_sessions for test in passes):
+    if not readings.values and any(test.empty_sessions for test in passes):
         # Steps that at times compute nothing are no profiler that is missing, and one lost session is no proof of them.
         detail = f"{means}; some of its sessions saw no operation, and others did"
         return TimerCheck(name="profiler", outcome="untold", detail=detail)
-    if not ratios:
+    if not readings.values:
         return TimerCheck(name="profiler", outcome="unavailable", detail=means)
-    share = _profiler_share(passes)
-    interval = fixed_interval(ratios, LIMITS.confidence)
-    said = _said(interval, lambda log: f"{math.exp(log):.3g}")
-    detail = f"{means} gives {said} times the fenced time, 1 within {share:.0%} is allowed"
-    outcome = _steady(interval, _outcome(interval, math.log1p(share)))
+    said = _said(readings.interval(), lambda log: f"{math.exp(log):.3g}")
+    detail = f"{means} gives {said} times the fenced time, 1 within {_profiler_share(passes):.0%} is allowed"
+    outcome = readings.outcome()
     if outcome == "failed" and not all(test.profiler_can_fail for test in passes):
         outcome, detail = "untold", f"{detail}; such a profiler was not run by bakeoff's authors, and fails no timer"
     return TimerCheck(name="profiler", outcome=outcome, detail=detail)
@@ -149,27 +172,10 @@ def _profiler(passes: Sequence[TimerTest]) -> TimerCheck:
 
 def _fetching(passes: Sequence[TimerTest]) -> TimerCheck:
     """Check that a result that was waited for is ready: fetching it takes no longer than fetching it again."""
-    interval = fixed_interval(_fetching_shares(passes), LIMITS.confidence)
-    said = _said(interval, lambda share: f"{max(share, 0.0):.2%}")
+    readings = _fetching_readings(passes)
+    said = _said(readings.interval(), lambda share: f"{max(share, 0.0):.2%}")
     detail = f"after the wait, fetching the result takes {said} of a block's time, {LIMITS.allowed:.0%} is allowed"
-    return TimerCheck(name="fetching", outcome=_outcome(interval, LIMITS.allowed, below=-math.inf), detail=detail)
-
-
-def _outcome(interval: Interval | None, allowed: float, below: float | None = None) -> TimerOutcome:
-    """Return the outcome of an interval; from `below` (None: -allowed) to `allowed` is allowed."""
-    least = -allowed if below is None else below
-    if interval is None:
-        return "untold"
-    if least < interval.low and interval.high < allowed:
-        return "passed"
-    return "failed" if interval.low > allowed or interval.high < least else "untold"
-
-
-def _steady(interval: Interval | None, outcome: TimerOutcome) -> TimerOutcome:
-    """Return the outcome, but "untold" for a failure by an interval of logarithms wider than the limit."""
-    if interval is None or outcome != "failed":
-        return outcome
-    return "failed" if interval.high - interval.low <= LIMITS.widest else "untold"
+    return TimerCheck(name="fetching", outcome=readings.outcome(), detail=detail)
 
 
 def _said(interval: Interval | None, write: Callable[[float], str]) -> str:
