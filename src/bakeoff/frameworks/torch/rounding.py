@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import torch
@@ -10,6 +11,10 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 _COPY = "aten::clone"
 """Makes a tensor of its own, and rounds nothing."""
+
+_FACTORS = 1_048_573
+"""How many factors are drawn, a prime, which no size of a layer shares. A factor for each element of each result would
+take longer to draw than most operations take; multiplying by some that lie in the cache is as quick as a copy."""
 
 
 class Rounding(TorchDispatchMode):
@@ -22,8 +27,10 @@ class Rounding(TorchDispatchMode):
     def __init__(self, share: float, seed: int) -> None:
         """Take the largest share, and what the random numbers begin with."""
         super().__init__()
-        self._share = share
-        self._generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator().manual_seed(seed)
+        drawn = torch.empty(_FACTORS, dtype=torch.float64).uniform_(1.0 - share, 1.0 + share, generator=generator)
+        self._factors = torch.cat([drawn, drawn])  # so that as many follow each place of the first half
+        self._places = random.Random(seed)  # noqa: S311 - a repeatable choice, no secret
 
     def __torch_dispatch__(
         self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -41,8 +48,18 @@ class Rounding(TorchDispatchMode):
         """Return a result of real numbers moved, and any other as it is."""
         if not _is_real(result):
             return result
-        moves = torch.empty_like(result)  # it keeps the strides, which a view of the result may need
-        return moves.uniform_(1.0 - self._share, 1.0 + self._share, generator=self._generator).mul_(result)
+        moved = torch.empty_like(result)  # it keeps the strides, which a view of the result may need
+        if moved.stride() != result.stride():  # one that overlaps, or has gaps: as good as never
+            result = moved.copy_(result)
+        for source, target in zip(_pieces(result), _pieces(moved), strict=True):
+            place = self._places.randrange(_FACTORS)
+            torch.mul(source, self._factors[place : place + len(source)].to(source.dtype), out=target)
+        return moved
+
+
+def _pieces(tensor: Any) -> Any:
+    """Return a tensor's elements, in the order of its memory, in pieces of at most so many as there are factors."""
+    return tensor.as_strided((tensor.numel(),), (1,)).split(_FACTORS)
 
 
 def _is_real(one: Any) -> bool:
