@@ -9,6 +9,8 @@ import pytest
 
 from bakeoff.certify.spread import DRAWS, Results, moved, moved_statistics, spread
 from bakeoff.certify.tolerances import ROOM, STATISTICS
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
+from bakeoff.spec.schedule import Constant
 
 NORM = {"norm.scale": np.linspace(0.5, 2.0, 50), "norm.bias": np.zeros(50)}
 WEIGHTS = {"conv.weight": np.ones((3, 50)), **NORM}
@@ -49,6 +51,32 @@ def test_what_statistics_do_counts_for_gradients_as_it_is() -> None:
     assert both.gradient == pytest.approx(0.04 / ROOM)
     assert both.gradient_norm == pytest.approx(0.04 / ROOM / np.linalg.norm([1.0, 0.5]))
     assert (alone.output, both.output) == (0.0, 0.0)
+
+
+def test_one_element_that_goes_the_other_way_is_among_what_later_losses_may_be_off() -> None:
+    """Adam's and RMSprop's steps of a gradient near zero have either sign; SGD's are small, and float64 has none.
+
+    Found in deepspeech2 at reduced size: PyTorch in float32 on another processor was refused for one element.
+    """
+    gradient = np.array([4.0, -4.0, 1e-6, 0.0])
+    reference = Results({"gradient/w": gradient, "output/0": np.ones((2, 1))}, (2.0, 2.0, 0.0, 4.0))
+    warmed = AdamW(learning_rate=1e-3, schedule=Constant(warmup_steps=2))
+    turned = 2 * 1e-3 * np.sqrt(8.0)
+    for optimizer, steps in {
+        None: (0.0, 0.0, 0.0),
+        SGD(learning_rate=1e-3, momentum=0.9): (0.0, 0.0, 0.0),
+        Adam(learning_rate=1e-3): (1.0, 1.0, 1.0),
+        RMSprop(learning_rate=1e-3, decay=0.99): (10.0, 10.0, 10.0),
+        warmed: (0.5, 1.0, 1.0),
+    }.items():
+        first, *later = spread("float32", reference, [reference], optimizer=optimizer).losses
+        assert first == 0.0
+        expected = [
+            step * turned / loss if loss else (None if step else 0.0)
+            for step, loss in zip(steps, (2.0, 0.0, 4.0), strict=True)
+        ]
+        assert later == [one if one is None else pytest.approx(one) for one in expected]
+        assert not any(spread("float64", reference, [reference], optimizer=optimizer).losses)
 
 
 def test_a_gradient_that_cancels_makes_no_room_for_others() -> None:

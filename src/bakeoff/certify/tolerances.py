@@ -65,6 +65,8 @@ class UpdateTolerance(NamedTuple):
     """Of the elements' errors, each relative to its own change."""
     norm: float = 1e-2
     """The L2 norm of the errors relative to that of the change: a single element counts by its size."""
+    used: float = 1e-2
+    """The same of the gradients that a step followed, beside those that the contender gives before it."""
 
 
 class Allowed(NamedTuple):
@@ -152,16 +154,16 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
     found = reference.spreads[precision]
     is_program = precision == "float64"
     least = PROGRAM if is_program else ROOM * found.amplitude
-    gradient_norm = _held(found.gradient_norm, least)
+    gradient, gradient_norm = _held(found.gradient, least), _held(found.gradient_norm, least)
     not_held = (float("inf"),) * (steps - 1)
     return Allowed(
         output=min(MOST, _room(found.output, least)),
         losses=_losses(found, least, steps)[:1] + not_held if noisy else _losses(found, least, steps),
         trajectory=(float("inf"),) * steps if noisy else _carried(found.trajectory, least) or (least,) * steps,
-        gradient=_held(found.gradient, least),
+        gradient=gradient,
         gradient_norm=gradient_norm,
         state=min(MOST, _room(found.state, least if is_program else max(least, SUMS))),
-        update=_update(precision, device, min(MOST, gradient_norm)),
+        update=_update(precision, device, min(MOST, gradient_norm))._replace(used=min(MOST, gradient)),
         optimizer=PROGRAM if is_program else OPTIMIZER,
         norms=_held(found.norms, least),
         metric=float("inf") if noisy else _carried([found.metric], least)[0],

@@ -241,6 +241,13 @@ class CollectingStep(Step, Protocol):
         """
 
 
+class FollowingStep(Step, Protocol):
+    """A training step of a framework whose `gradients` may be rounded otherwise than those that `run` computes."""
+
+    def used_gradients(self) -> Arrays:
+        """Return the gradients that the optimiser followed in the last `run`, clipped where it clips, in their form."""
+
+
 class Probe(Protocol):
     """One plain operation on arrays of its own on the device, run and waited for as a step is."""
 

@@ -64,7 +64,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     values after it; `position/<parameter>` these positions; `norms/0`... (batch,) the L2 norm of each sample's gradient
     on the batches of `output/0`..., before the first step; `noise/<parameter>` at the first positions of a parameter,
     in rows: what each step of the trajectory added to its gradients, which are those with noise in `update/`; `norm`,
-    where the optimiser clips, the L2 norm of all gradients before each of these steps.
+    where the optimiser clips, the L2 norm of all gradients before each of these steps; `used/<parameter>`, where the
+    gradients within a step may be others, at the same positions, a row a step: what the optimiser followed, clipped.
     """
 
     version: int = 0

@@ -157,7 +157,7 @@ def with_spread(  # noqa: PLR0913 - what evidence is computed of, and the precis
         del step, found  # two models at a time are enough: the reference's own is one
     is_padded = any(array.length for array in model.size.inputs.values())
     statistics = _of_statistics(engine, model, trial, batches) if is_padded and precision == "float32" else []
-    spreads = evidence.spreads | {precision: spread(precision, reference, draws, statistics)}
+    spreads = evidence.spreads | {precision: spread(precision, reference, draws, statistics, optimizer=model.optimizer)}
     return msgspec.structs.replace(evidence, spreads=spreads)
 
 

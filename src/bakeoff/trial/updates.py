@@ -32,6 +32,7 @@ class Updates:
         self._norms: list[float] | None = [] if clips else None
         self._positions: dict[str, NDArray[np.int64]] = {}
         self._rows: dict[str, list[NDArray[np.float64]]] = {}
+        self._used: dict[str, list[NDArray[np.float64]]] = {}
 
     def before(self, batch: Any) -> None:
         """Note the gradients that a step on this batch is to follow."""
@@ -56,17 +57,28 @@ class Updates:
         return noisy
 
     def after(self) -> None:
-        """Note the parameters after that step."""
+        """Note the parameters after that step, and the gradients that it followed, where they may be others."""
         self._note(self._step.parameters())
+        if hasattr(self._step, "used_gradients"):
+            for name, values in self._sampled(self._step.used_gradients()).items():
+                self._used.setdefault(name, []).append(values)
 
     def _note(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Add a row to every parameter."""
-        for name, rows in self._rows.items():
-            rows.append(np.asarray(np.asarray(arrays[name]).reshape(-1)[self._positions[name]], np.float64))
+        for name, values in self._sampled(arrays).items():
+            self._rows[name].append(values)
+
+    def _sampled(self, arrays: Mapping[str, NDArray[Any]]) -> Arrays:
+        """Return the kept positions of every parameter's array."""
+        return {
+            name: np.asarray(np.asarray(arrays[name]).reshape(-1)[places], np.float64)
+            for name, places in self._positions.items()
+        }
 
     def arrays(self) -> Arrays:
         """Return the rows by parameter, as `Evidence` says."""
         rows = {f"update/{name}": np.stack(rows) for name, rows in self._rows.items()}
+        rows |= {f"used/{name}": np.stack(used) for name, used in self._used.items()}
         rows |= {f"noise/{name}": np.stack(added) for name, added in self._noise.items()}
         if self._norms is not None:
             rows["norm"] = np.asarray(self._norms, np.float64)

@@ -212,6 +212,14 @@ class TrainStep(WithoutOutputs, Step):
         jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
         return found
 
+    def used_gradients(self) -> Arrays:
+        """Return the gradients that the last step followed, which Jittor keeps.
+
+        It fuses what it computes with what comes behind, so that those of `gradients` may be rounded otherwise.
+        """
+        used = optimizers.used(self._optimizer)
+        return nn.read(self._network, lambda array: used.get(id(array), jt.zeros(array.shape)))
+
     def snapshot(self) -> snapshots.Snapshot:
         """Return copies of network and optimiser; Dropout's random numbers start anew here, and again at `restore`."""
         return snapshots.take(self._network, self._optimizer)

@@ -71,6 +71,14 @@ def step_on(native: Any, optimizer: Optimizer, gradients: Mapping[int, Any]) -> 
     native.step()
 
 
+def used(native: Any) -> dict[int, Any]:
+    """Return the gradients of the last step, by the identity of their parameters; clipped where it clips."""
+    groups = native.param_groups
+    return {
+        id(one): gradient for group in groups for one, gradient in zip(group["params"], group["grads"], strict=True)
+    }
+
+
 def _set_rate(native: Any, optimizer: Optimizer) -> None:
     """Set the rate of the step that comes, where there is a schedule."""
     if optimizer.schedule is not None:
