@@ -14,6 +14,15 @@ in_feed = partial(Mutant, "jittor", "feed", "input.py")
 
 STEPPED = "        optimizers.step(self._optimizer, self._formula, self._loss)\n"
 TAKEN = "        inputs, targets = batch\n        self._loss = "
+STALE = (
+    "        self._optimizer.backward(self._loss)\n"
+    "        first = self._optimizer.param_groups[0]['grads'][0]\n"
+    "        now = first.clone().stop_grad()\n"
+    "        first.update(getattr(self, '_before', now))\n"
+    "        self._before = now\n"
+    "        self._optimizer.step()\n"
+)
+"""The first array follows its gradient of the step before."""
 RAN = "        with jt.no_grad():\n            self._outputs = self._network(batch[0])\n"
 
 MUTANTS = [
@@ -48,6 +57,17 @@ MUTANTS = [
         {"mlp-mnist/train": "update"},
     ),
     in_steps("no optimiser step", [(STEPPED, "")], {"mlp-mnist/train": "update"}),
+    in_steps("training on half the batch", [(TAKEN, HALVES + TAKEN)], {"mlp-mnist/train": "update"}),
+    in_steps(
+        "gradients are added to those of the step before",
+        [(STEPPED, "        self._optimizer.zero_grad = lambda: None\n" + STEPPED)],
+        {"mlp-mnist/train": "update"},
+    ),
+    in_steps(
+        "one array follows its gradient of the step before",
+        [(STEPPED, STALE)],
+        {"mlp-mnist/train": "update"},
+    ),
     in_steps("inference of half the batch", [(RAN, HALVES + RAN)], {"mlp-mnist/infer": "ran"}),
     in_steps("inference computes nothing after the first batch", [(RAN, IDLES + RAN)], {"mlp-mnist/infer": "ran"}),
     in_optimizers(

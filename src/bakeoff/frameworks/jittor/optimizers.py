@@ -72,11 +72,9 @@ def step_on(native: Any, optimizer: Optimizer, gradients: Mapping[int, Any]) -> 
 
 
 def used(native: Any) -> dict[int, Any]:
-    """Return the gradients of the last step, by the identity of their parameters; clipped where it clips."""
-    groups = native.param_groups
-    return {
-        id(one): gradient for group in groups for one, gradient in zip(group["params"], group["grads"], strict=True)
-    }
+    """Return the gradients of the last step, by the identity of their parameters; none where there was no step."""
+    pairs = (zip(group["params"], group.get("grads", ()), strict=False) for group in native.param_groups)
+    return {id(parameter): gradient for group in pairs for parameter, gradient in group}
 
 
 def _set_rate(native: Any, optimizer: Optimizer) -> None:
