@@ -45,6 +45,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write docs/mutants.md where all mutants were planted and caught."""
+    """Write docs/mutants.md once all mutants were planted and caught."""
     if is_all() and not hasattr(session.config, "workerinput"):
-        table.write()
+        assert session.config.cache is not None
+        table.write(session.config.cache)
