@@ -263,7 +263,68 @@ def test_kept_gradients_of_other_steps_or_places_are_no_evidence() -> None:
     for part in (np.s_[:-1], np.s_[:, :-1]):
         arrays = followed(OPTIMIZERS[0])
         arrays["used/dense.bias"] = arrays["used/dense.bias"][part]
-        assert kinky(OPTIMIZERS[0], arrays).detail.startswith("no evidence: ")
+        assert kinky(OPTIMIZERS[0], arrays).detail.startswith("no evidence: used/dense.bias")
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_rows_of_an_embedding_that_follow_other_batches_are_refused(optimizer: Optimizer) -> None:
+    """Gradients that add up are large where those of the step are zero; Jittor once passed with them."""
+    arrays = followed(optimizer)
+    given = np.zeros((STEPS, POSITIONS))
+    for step in range(STEPS):
+        given[step, 80 * step : 80 * step + 80] = 0.01
+    own = np.cumsum(given, axis=0)
+    rows = [arrays["update/dense.bias"][0]]
+    m, v = np.zeros(POSITIONS), np.zeros(POSITIONS)
+    for t in range(1, STEPS + 1):
+        after, m, v = updated(optimizer, rows[-1], own[t - 1], m, v, t)
+        rows += [given[t - 1], after.astype(np.float32).astype(np.float64)]
+    check = kinky(optimizer, arrays | {"update/dense.bias": np.stack(rows), "used/dense.bias": own})
+    assert "step 1 followed other gradients" in check.detail
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_gradients_that_are_no_numbers_follow_nothing(optimizer: Optimizer) -> None:
+    """Not even where their squares alone are beyond what a float64 holds."""
+    arrays = followed(optimizer)
+    arrays["used/dense.bias"] = 1e155 * np.random.RandomState(5).standard_normal((STEPS, POSITIONS))
+    assert not kinky(optimizer, arrays).passed
+
+
+def test_a_step_without_any_gradient_is_no_fault() -> None:
+    """As where a mask leaves a batch without labels."""
+    optimizer = OPTIMIZERS[0]
+    arrays = followed(optimizer)
+    for name in NAMES:
+        arrays[f"used/{name}"][1] = arrays[f"update/{name}"][3] = 0.0
+        change = arrays[f"update/{name}"][4] - arrays[f"update/{name}"][2]
+        arrays[f"update/{name}"][4::2] -= change
+    check = kinky(optimizer, arrays)
+    assert check.passed, check.detail
+
+
+def test_a_model_without_kinks_is_held_as_closely_as_its_changes() -> None:
+    """What two compilations differ by passes, be the reference's spread as small as it may."""
+    arrays = followed(OPTIMIZERS[0], before_kink=5e-5, behind_kink=1e-6)
+    reference = {f"gradient/{name}": np.ones(3) for name in NAMES}
+    tight = UpdateTolerance(used=1e-6)
+    check = check_updates(NAMES, arrays, reference, OPTIMIZERS[0], steps=STEPS, precision="float32", allowed=tight)
+    assert check.passed, check.detail
+
+
+@pytest.mark.parametrize("clipped", [0.2, 0.4])
+def test_a_kink_moves_the_norm_by_which_all_are_clipped(clipped: float) -> None:
+    """Then no array is what it was, but one is but for a factor; a factor that no kink explains is refused."""
+    optimizer = SGD(learning_rate=0.1, clip_norm=0.2)
+    arrays = followed(SGD(learning_rate=0.1))
+    norms = np.array([norm_of({name: arrays[f"update/{name}"][1 + 2 * t] for name in NAMES}) for t in range(STEPS)])
+    moved = {"dense.weight": 1.002, "dense.bias": 1.0}  # one is before a kink
+    for name in NAMES:
+        rows, share = arrays[f"update/{name}"], clipped / (1.001 * norms)
+        own = moved[name] * share[:, None] * rows[1::2]
+        rows[2::2] = rows[0] - 0.1 * np.cumsum(own, axis=0)
+        arrays[f"used/{name}"] = own
+    assert kinky(optimizer, arrays | {"norm": norms}).passed == (clipped == optimizer.clip_norm)
 
 
 def test_a_parameter_without_gradient_is_not_what_a_kink_leaves_alone() -> None:

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from tests.race.inline import InlineWorker
 
 from bakeoff.environments.installed import packages_of
 from bakeoff.race import conductor, loop, prepare, remembered
 from bakeoff.race.progress import Event, TrialStarted
+from bakeoff.race.stages import certify
+from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import StoreError
+from bakeoff.spec.protocol import Answer, Certify, Command
 from bakeoff.store.reading import DamagedError
 from bakeoff.store.results import read_records
 from bakeoff.trial import opened
@@ -19,6 +23,8 @@ from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
     from tests.race.conftest import Race
+
+    from bakeoff.spec.trial import TrialSpec
 
 pytestmark = pytest.mark.slow
 
@@ -53,6 +59,42 @@ def test_what_is_computed_in_float64_is_computed_once(started: Any) -> None:
     adopted = read_records(second).records["reference"]
     assert adopted.trial.comparison == first.name
     assert (second / "reference" / "evidence.npz").read_bytes() == (first / "reference" / "evidence.npz").read_bytes()
+
+
+class WithoutReference(InlineWorker):
+    """A worker whose reference is killed."""
+
+    def __init__(self, folder: Path, trial: TrialSpec, interpreter: str) -> None:
+        """Keep what the trial is for."""
+        super().__init__(folder, trial, interpreter)
+        self._is_reference = trial.purpose == "reference"
+
+    def ask(self, command: Command, limit_s: float) -> Answer:
+        """Answer, but for the reference's evidence."""
+        if self._is_reference and isinstance(command, Certify):
+            msg = "killed by a test"
+            raise WorkerLostError("killed", msg)
+        return super().ask(command, limit_s)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_nothing_is_computed_to_be_held_against_a_reference_that_failed(
+    race: Race, monkeypatch: pytest.MonkeyPatch, *, large: bool
+) -> None:
+    """GPT-2's was killed for want of memory; an hour of five frameworks' evidence followed, which certified nothing."""
+    if large:  # Trials of small steps start together.
+        monkeypatch.setattr(certify, "SMALL_MACS", 0)
+    names: list[str] = []
+
+    def observe(event: Event) -> None:
+        if isinstance(event, TrialStarted):
+            names.append(event.name)
+
+    outcome = race("fake", "fake:step_ms=60", launch=WithoutReference, observe=observe)
+    assert names == ["reference"]
+    for one in outcome.contenders:
+        assert one.certificate is not None
+        assert one.certificate.reason.endswith(") failed: killed by a test")
 
 
 def test_what_is_remembered_is_not_written_through_a_link(started: Any, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_the_verdict_is_what_the_script_says(race: Any, first: str, second: str,
     assert pair.ratio == pytest.approx(float(first[8:]) / float(second[8:]))
 
 
-@pytest.mark.parametrize(("noise", "step_ms"), zip(NOISES, cycle((5.0, 50.0)), strict=False))
+@pytest.mark.parametrize(("noise", "step_ms"), list(zip(NOISES, cycle((5.0, 50.0)), strict=False)))
 def test_noise_does_not_turn_a_verdict(race: Any, noise: str, step_ms: float) -> None:
     """With noise between and within processes, drift or outliers, one that takes half as long again is slower."""
     outcome = race(f"fake:step_ms={step_ms * 1.5},{noise}", f"fake:step_ms={step_ms},{noise}")

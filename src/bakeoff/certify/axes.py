@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 AXES = {
     **dict.fromkeys(("gradient", "state", "later", "first", "norms", "norm", "position"), 1),
-    **dict.fromkeys(("update", "noise"), 2),
+    **dict.fromkeys(("update", "used", "noise"), 2),
 }
 """Of each kind of array, as `trial.evidence` and `trial.updates` keep them; what is not named may have any but none."""
 

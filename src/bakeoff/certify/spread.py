@@ -36,7 +36,7 @@ from bakeoff.certify.errors import (
     quotient,
     relative,
 )
-from bakeoff.certify.sample import distance
+from bakeoff.certify.sample import distance, kept
 from bakeoff.certify.tolerances import ROOM, STATISTICS, amplitude
 from bakeoff.certify.trajectory import trajectory_errors
 from bakeoff.certify.update import gradient_floors, with_gradient
@@ -129,14 +129,16 @@ def _turned(optimizer: Optimizer | None, reference: Results) -> list[float]:
     """Return what each loss moves by where the step before it sends one element the other way.
 
     Where a gradient is within its rounding of zero, Adam and RMSprop make a whole step of either sign, and in the next
-    batch it may be as large as any: that of the array with the largest is taken, as the root of its mean square. Of a
-    small model's elements a contender meets one that no draw has met: deepspeech2 at reduced size in PyTorch on an AMD
-    EPYC of 2025, one gradient of 4 x 10^-6 of its array's largest, moved the next loss by 2.2 x 10^-5.
+    batch it may be as large as others: as the root mean square of an array's, the largest that has a hundredth of all
+    elements. Of a small model's elements a contender meets one that no draw has met: deepspeech2 at reduced size in
+    PyTorch on an AMD EPYC of 2025, one gradient of 4e-6 of its array's largest moved the next loss by 2.2e-5 of itself.
     """
-    gradients = [reference.arrays[name] for name in named(reference.arrays, "gradient")]
-    typical = max((float(np.sqrt(np.mean(np.square(one)))) for one in gradients if one.size), default=0.0)
+    gradients = [kept(reference.arrays[name]) for name in named(reference.arrays, "gradient")]
+    least = sum(one.size for one in gradients) / 100
+    typical = max((float(np.sqrt(np.mean(np.square(one)))) for one in gradients if one.size >= least), default=0.0)
+    most = max((abs(loss) for loss in reference.losses if loss is not None), default=0.0)
     moves = [2 * _whole_step(optimizer, t) * typical if t else 0.0 for t in range(len(reference.losses))]
-    return [quotient(move, abs(loss or 0.0)) for move, loss in zip(moves, reference.losses, strict=True)]
+    return [quotient(move, most) for move in moves]
 
 
 def _whole_step(optimizer: Optimizer | None, t: int) -> float:

@@ -66,7 +66,8 @@ class UpdateTolerance(NamedTuple):
     norm: float = 1e-2
     """The L2 norm of the errors relative to that of the change: a single element counts by its size."""
     used: float = 1e-2
-    """The same of the gradients that a step followed, beside those that the contender gives before it."""
+    """The L2 norm of the difference between an array's gradient that a step followed and the one that the contender
+    gives before it, relative; where no kink lies between, it is held as closely as the change."""
 
 
 class Allowed(NamedTuple):
@@ -154,16 +155,16 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
     found = reference.spreads[precision]
     is_program = precision == "float64"
     least = PROGRAM if is_program else ROOM * found.amplitude
-    gradient, gradient_norm = _held(found.gradient, least), _held(found.gradient_norm, least)
+    gradient_norm = _held(found.gradient_norm, least)
     not_held = (float("inf"),) * (steps - 1)
     return Allowed(
         output=min(MOST, _room(found.output, least)),
         losses=_losses(found, least, steps)[:1] + not_held if noisy else _losses(found, least, steps),
         trajectory=(float("inf"),) * steps if noisy else _carried(found.trajectory, least) or (least,) * steps,
-        gradient=gradient,
+        gradient=_held(found.gradient, least),
         gradient_norm=gradient_norm,
         state=min(MOST, _room(found.state, least if is_program else max(least, SUMS))),
-        update=_update(precision, device, min(MOST, gradient_norm))._replace(used=min(MOST, gradient)),
+        update=_update(precision, device, min(MOST, gradient_norm))._replace(used=min(MOST, gradient_norm)),
         optimizer=PROGRAM if is_program else OPTIMIZER,
         norms=_held(found.norms, least),
         metric=float("inf") if noisy else _carried([found.metric], least)[0],

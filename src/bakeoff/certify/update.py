@@ -5,6 +5,10 @@ nothing adds up from step to step, and no kink or normalisation magnifies anythi
 arithmetic, and what two compilations of one function differ by. A step that was skipped, of another rate, of half the
 batch, of other labels, of a part of the parameters, by gradients that were not cleared, or in another precision is off
 by more, however deep the model is.
+
+Where these two compilations may round a place of a map to either side of a kink (Jittor), the formula is applied to the
+gradients that the optimiser was given, as closely; and these are held by the ones before the step, in a model that has
+kinks by no more than they are worth.
 """
 
 from __future__ import annotations
@@ -87,9 +91,11 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     rows: dict[str, Any] = {name: arrays.get(f"update/{name}") for name in names}
     used = {name: arrays[f"used/{name}"] for name in held if f"used/{name}" in arrays}
     missing = [name for name, found in rows.items() if found is None or len(found) != 2 * steps + 1]
-    missing += [name for name, own in used.items() if name not in missing and own.shape != rows[name][1::2].shape]
+    misshapen = [name for name, own in used.items() if name not in missing and own.shape != rows[name][1::2].shape]
+    missing += misshapen
     if optimizer is None or missing or not held:
-        why = f"update/{missing[0]} is missing or not of {steps} steps" if missing else "nothing has to change"
+        kind = "used" if missing and missing[0] in misshapen else "update"
+        why = f"{kind}/{missing[0]} is missing or not of {steps} steps" if missing else "nothing has to change"
         return Check(name="update", passed=False, detail=f"no evidence: {why}", allowed=allowed.median)
     shares = _shares(arrays, optimizer, steps)
     if shares is None:
@@ -103,7 +109,7 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
         for name in held
         for step, error in enumerate(_errors(name, followed[name], optimizer, rounding))
     }
-    if why := _why_others(rows, used, shares, allowed):
+    if why := _followed_others(rows, used, shares, allowed):
         return Check(name="update", passed=False, detail=why, allowed=allowed.median)
     (step, name), error = max(errors.items(), key=lambda item: _excess(item[1], allowed))
     passed = _excess(error, allowed) <= 1.0
@@ -125,28 +131,47 @@ def _following(rows: Any, used: NDArray[Any] | None, shares: Sequence[float]) ->
     return followed
 
 
-def _why_others(rows: Mapping[str, Any], used: Arrays, shares: Sequence[float], allowed: UpdateTolerance) -> str:
+def _followed_others(rows: Arrays, used: Arrays, shares: Sequence[float], allowed: UpdateTolerance) -> str:
     """Return which step followed other gradients than those that were given before it; empty where none did.
 
     Two compilations round differently, and where a place of a map lies that near to a kink, all gradients before it
     differ by what the kink is worth. What lies behind it does not: a step in which no array is as close as two
-    compilations of one function are has computed something else.
+    compilations of one function are has computed something else. So has a kink in the loss itself.
     """
     for step, share in enumerate(shares if used else ()):
-        given = {name: share * np.asarray(rows[name][1 + 2 * step], np.float64) for name in used}
-        apart = {name: _apart(one, used[name][step]) for name, one in given.items()}
-        name, error = max(apart.items(), key=lambda item: item[1].norm)
+        pairs = {name: (rows[name][1 + 2 * step], own[step]) for name, own in used.items()}
+        apart = _apart(pairs, share, allowed)
         beside = f"step {step} followed other gradients than the contender gives on its batch: "
-        if not error.norm <= allowed.used:
-            return f"{beside}{name} is off by {error.norm:.1e} (allowed {allowed.used:.0e})"
-        if all(_excess(apart[name], allowed) > 1.0 for name, one in given.items() if one.any()):
+        for name, error in apart.items():
+            if _excess(error, allowed) > 1.0 and not error.norm <= allowed.used:
+                return f"{beside}{name} is off by {error.norm:.1e} (allowed {allowed.used:.0e})"
+        close = [_excess(apart[name], allowed) <= 1.0 for name, (given, _) in pairs.items() if np.any(given)]
+        if close and not any(close):
             return f"{beside}no array is as close as {allowed.median:.0e}, and a kink leaves what lies behind it alone"
     return ""
 
 
-def _apart(given: NDArray[np.float64], used: NDArray[np.float64]) -> _Error:
-    """Return how far the gradients that a step followed are from those that were given before it."""
-    large = np.abs(given) >= HELD * np.abs(given).max(initial=0.0)
+def _apart(
+    pairs: Mapping[str, tuple[NDArray[Any], NDArray[Any]]], share: float, allowed: UpdateTolerance
+) -> dict[str, _Error]:
+    """Return how far the gradients that a step followed are from the given ones, times the share of their clipping.
+
+    What a kink moves, moves their norm, too, and with it the share of all: where they are clipped, it is taken from the
+    array that is closest to its own, as far as gradients may be off.
+    """
+    shares = [share]
+    if share < 1.0:
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratios = [float(np.divide(given @ own, given @ given)) for given, own in pairs.values() if given.any()]
+        shares += [ratio for ratio in ratios if abs(ratio / share - 1.0) <= allowed.used]
+    found = [{name: _difference(one * given, own) for name, (given, own) in pairs.items()} for one in shares]
+    return min(found, key=lambda errors: min((error.norm for error in errors.values()), default=0.0))
+
+
+def _difference(given: NDArray[np.float64], used: NDArray[np.float64]) -> _Error:
+    """Return how far one array's gradient is from another, over all elements that are large in either."""
+    size = np.maximum(np.abs(given), np.abs(used))
+    large = size >= HELD * size.max(initial=0.0)
     return _error(given[large], used[large], np.zeros(int(large.sum())))
 
 
@@ -223,4 +248,6 @@ def _error(expected: NDArray[np.float64], found: NDArray[np.float64], noise: NDA
         return _Error(0.0, 0.0)
     scale = np.maximum(np.abs(expected), np.abs(found))
     relative = np.divide(excess, scale, out=np.zeros_like(excess), where=excess > 0)
-    return _Error(float(np.median(relative)), float(np.linalg.norm(excess) / np.linalg.norm(scale)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = _Error(float(np.median(relative)), float(np.linalg.norm(excess) / np.linalg.norm(scale)))
+    return error if np.isfinite(error).all() else _Error(np.inf, np.inf)

@@ -89,10 +89,10 @@ def _why_no_program(plan: ContenderPlan, program: Record | None) -> str:
 
 def _missing(comparison: Comparison, mine: Record | None, reference: Record | None) -> str:
     """Return why there is no evidence to compare; empty where there is."""
-    if mine is None:
-        return "its evidence was not computed yet"
-    if mine.outcome != "done":
+    if mine is not None and mine.outcome != "done":
         return mine.reason
+    if mine is None and (reference is None or reference.outcome == "done"):
+        return "its evidence was not computed yet"
     if comparison.reference is None:
         return "no framework here can compute the reference in float64"
     if reference is None or reference.outcome != "done":

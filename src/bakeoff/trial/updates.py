@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bakeoff.frameworks.engine import Arrays, Step
+    from bakeoff.frameworks.engine import Arrays, FollowingStep, Step
 
 
 class Updates:
@@ -60,7 +60,8 @@ class Updates:
         """Note the parameters after that step, and the gradients that it followed, where they may be others."""
         self._note(self._step.parameters())
         if hasattr(self._step, "used_gradients"):
-            for name, values in self._sampled(self._step.used_gradients()).items():
+            used = cast("FollowingStep", self._step).used_gradients()
+            for name, values in self._sampled(used).items():
                 self._used.setdefault(name, []).append(values)
 
     def _note(self, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -66,7 +66,7 @@ MUTANTS = [
     in_steps(
         "one array follows its gradient of the step before",
         [(STEPPED, STALE)],
-        {"mlp-mnist/train": "update"},
+        {"mlp-mnist/train": "update", "resnet50-cifar10/train": "update"},
     ),
     in_steps("inference of half the batch", [(RAN, HALVES + RAN)], {"mlp-mnist/infer": "ran"}),
     in_steps("inference computes nothing after the first batch", [(RAN, IDLES + RAN)], {"mlp-mnist/infer": "ran"}),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.environments.tiers import NATIVE
 from bakeoff.race import fitting
 from bakeoff.race.progress import Certified, Event
 from bakeoff.race.remembered import keep, name_of, recall
@@ -40,14 +41,16 @@ their imports overlap; they compute one after another."""
 def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | Event]:
     """Want the reference's trial and those of each contender, and report each certificate.
 
-    With `anew`, nothing that is remembered stands for a trial.
+    With `anew`, nothing that is remembered stands for a trial. What would be held against a failed reference is not
+    computed: of a large model that takes an hour, and certifies nothing.
     """
     programs = {plan.contender.label: own for plan in state.comparison.contenders if (own := _program(state, plan))}
     references = references_of(state.comparison)
-    exact = [_in_float64(state, one, "reference", anew=anew) for one in references.values()]
-    exact += [_in_float64(state, own, "program", anew=anew) for own in programs.values()]
-    yield from _started_together(state, exact)
-    yield from _started_together(state, [evidence(state, plan, "certify") for plan in state.comparison.contenders])
+    exact = {whose: _in_float64(state, one, "reference", anew=anew) for whose, one in references.items()}
+    in_float64 = [(own, _in_float64(state, own, "program", anew=anew)) for own in programs.values()]
+    timed = [(plan, evidence(state, plan, "certify")) for plan in state.comparison.contenders]
+    yield from _started_together(state, [*((None, one) for one in exact.values()), *in_float64])
+    yield from _started_together(state, timed)
     agreed: set[str] = set()
     for plan in state.comparison.contenders:
         certificate = state.certificate(plan)
@@ -76,16 +79,30 @@ def _program(state: State, plan: ContenderPlan) -> ContenderPlan | None:
     return None if asked is None or (reference is not None and asked.runs_as(reference)) else asked
 
 
-def _started_together(state: State, asked: Sequence[Wanted | Adopted]) -> Iterator[Wanted | Adopted]:
-    """Yield what is remembered, then the trials that are missing: together where their steps are small."""
-    yield from (one for one in asked if isinstance(one, Adopted))
-    trials = [one.instead if isinstance(one, Adopted) else one for one in asked]
-    missing = [one for one in trials if one is not None and one.trials[0].spec.name not in state.records]
+def _started_together(
+    state: State, asked: Sequence[tuple[ContenderPlan | None, Wanted | Adopted]]
+) -> Iterator[Wanted | Adopted]:
+    """Yield what is remembered, then the trials that are missing: together where their steps are small.
+
+    Each with its contender, whose reference may have failed by then; None for a reference.
+    """
+    yield from (one for _, one in asked if isinstance(one, Adopted))
+    trials = [(plan, one.instead if isinstance(one, Adopted) else one) for plan, one in asked]
+    missing = [(plan, one) for plan, one in trials if one and one.trials[0].spec.name not in state.records]
     work = state.comparison.work
-    if work is None or work.macs > SMALL_MACS or _apart_on_the_gpu(state, missing):
-        yield from missing
-    elif missing:
-        yield in_turn(missing)
+    is_apart = work is None or work.macs > SMALL_MACS or _apart_on_the_gpu(state, [one for _, one in missing])
+    if is_apart:
+        yield from (one for plan, one in missing if not _is_in_vain(state, plan))
+    elif useful := [one for plan, one in missing if not _is_in_vain(state, plan)]:
+        yield in_turn(useful)
+
+
+def _is_in_vain(state: State, plan: ContenderPlan | None) -> bool:
+    """Return whether what a contender computes would be held against a reference that has failed."""
+    if plan is None or plan.contender.options["tier"] == NATIVE:
+        return False
+    reference = state.records.get(plan.whose)
+    return reference is not None and reference.outcome != "done"
 
 
 def _apart_on_the_gpu(state: State, asked: Sequence[Wanted]) -> str:
