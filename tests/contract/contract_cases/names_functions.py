@@ -159,7 +159,8 @@ def of_parameters(nn: Any) -> Any:
         curves = curves + nn.tanh(m.rise) * nn.gelu(m.gate)
         chosen = nn.where(nn.less(m.gate, m.rise), m.gate, nn.exp(m.rise))
         shares = nn.softmax(nn.stack([m.gate, m.rise], 0)) * nn.permute_dims(m.mix, (1, 0))[:2]
-        return nn.matmul(m.first(x), m.mix) * (curves + chosen) + nn.sum(shares, 0)
+        joined = nn.sum(nn.concat([m.gate, m.rise], 0), 0) + nn.sum(nn.where(nn.equal(m.gate, m.rise), m.gate, 2.0), 0)
+        return nn.matmul(m.first(x), m.mix) * (curves + chosen) + nn.sum(shares, 0) + joined
 
     return model(nn, layers, forward)
 
@@ -170,7 +171,8 @@ def of_parameters_in_numpy(weights: Weights, x: Array) -> Array:
     curves = sigmoid(gate) + np.maximum(rise, 0) + gate * sigmoid(gate) * softplus(rise) + np.tanh(rise) * gelu(gate)
     chosen = np.where(gate < rise, gate, np.exp(rise))
     shares = softmax(np.stack([gate, rise])) * mix.T[:2]
-    return linear(weights, "first", x) @ mix * (curves + chosen) + shares.sum(0)
+    joined = gate.sum() + rise.sum() + np.where(gate == rise, gate, 2.0).sum()
+    return linear(weights, "first", x) @ mix * (curves + chosen) + shares.sum(0) + joined
 
 
 # --- Integers ---------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -92,7 +91,7 @@ def constant(array: NDArray[Any]) -> jax.Array:
 # --- Element by element -----------------------------------------------------------------------------------------------
 
 exp, log, sqrt, rsqrt, abs = jnp.exp, jnp.log, jnp.sqrt, jax.lax.rsqrt, jnp.abs  # noqa: A001 - the array API's name
-less, less_equal, equal = operator.lt, operator.le, operator.eq
+less, less_equal, equal = jnp.less, jnp.less_equal, jnp.equal
 logical_and, logical_or, logical_not = jnp.logical_and, jnp.logical_or, jnp.logical_not
 silu, elu, softplus = nnx.silu, nnx.elu, nnx.softplus
 hard_sigmoid, hard_swish = nnx.hard_sigmoid, nnx.hard_swish

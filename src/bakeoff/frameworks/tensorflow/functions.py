@@ -172,7 +172,7 @@ def one_hot(x: Any, n: int) -> Any:
 
 def stack(arrays: Sequence[Any], axis: int) -> Any:
     """Join arrays along a new axis."""
-    return tf.stack(list(arrays), axis)
+    return tf.stack([tf.convert_to_tensor(one) for one in arrays], axis)
 
 
 def split(x: Any, sizes: Sequence[int], axis: int) -> Any:

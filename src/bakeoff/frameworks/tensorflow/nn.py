@@ -339,7 +339,7 @@ def tokens(x: Any) -> Any:
 
 def concat(arrays: Iterable[Any], axis: int) -> Any:
     """Join arrays along an existing axis."""
-    return tf.concat(list(arrays), axis)
+    return tf.concat([tf.convert_to_tensor(one) for one in arrays], axis)
 
 
 def concat_channels(maps: Iterable[Any]) -> Any:
