@@ -93,6 +93,7 @@ def test_nothing_is_computed_to_be_held_against_a_reference_that_failed(
     outcome = race("fake", "fake:step_ms=60", launch=WithoutReference, observe=observe)
     assert names == ["reference"]
     for one in outcome.contenders:
+        assert one.status == "uncertified"
         assert one.certificate is not None
         assert one.certificate.reason.endswith(") failed: killed by a test")
 

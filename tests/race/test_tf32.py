@@ -10,10 +10,12 @@ import pytest
 from bakeoff.frameworks.fake import engine
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.store.results import read_records
-from bakeoff.trial import arithmetic
+from bakeoff.trial import arithmetic, built
 
 if TYPE_CHECKING:
     from tests.race.conftest import Race
+
+    from bakeoff.trial.opened import Opened
 
 KINDS = ("tf32_matmul", "tf32_convolution")
 
@@ -78,9 +80,17 @@ def test_what_was_measured_is_in_every_record(race: Race, measured: Any) -> None
     assert all(one.settings["tf32_matmul_measured"] is False and one.settings["tf32_matmul"] is False for one in mine)
 
 
-def test_a_contender_in_tf32_is_refused_before_its_evidence(race: Race, measured: Any) -> None:
+def test_a_contender_in_tf32_is_refused_before_its_evidence(
+    race: Race, measured: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Float32 that is measured to be TF32 gives no certificate and no rank, and the reason says what was found."""
     measured(value=True)
+    of_contender = arithmetic.measured_tf32
+
+    def but_for_the_reference(opened: Opened) -> Any:
+        return {} if opened.trial.purpose == "reference" else of_contender(opened)
+
+    monkeypatch.setattr(built, "measured_tf32", but_for_the_reference)
     outcome = race("fake", max_rounds=1)
     (only,) = outcome.contenders
     assert only.status == "uncertified"

@@ -10,6 +10,7 @@ from bakeoff.certify.axes import well_formed
 from bakeoff.certify.certificate import certify, refuse
 from bakeoff.certify.checks import Exhibit
 from bakeoff.certify.ready_made import certify_ready_made
+from bakeoff.environments.tiers import NATIVE
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.results import last, of_contender
@@ -65,6 +66,12 @@ def reference_of(records: Mapping[str, Record], plan: ContenderPlan) -> Record |
     return records.get(plan.whose)
 
 
+def failed_reference(records: Mapping[str, Record], plan: ContenderPlan) -> Record | None:
+    """Return the record of the reference whose failure leaves a contender without certificate; None where none does."""
+    found = None if plan.contender.options.get("tier") == NATIVE else reference_of(records, plan)
+    return found if found is not None and found.outcome != "done" else None
+
+
 def program_of(comparison: Comparison, records: Mapping[str, Record], plan: ContenderPlan) -> Record | None:
     """Return the record of a contender's code in float64: the reference's where that is the same code and settings."""
     asked = plan.in_float64()
@@ -91,7 +98,7 @@ def _missing(comparison: Comparison, mine: Record | None, reference: Record | No
     """Return why there is no evidence to compare; empty where there is."""
     if mine is not None and mine.outcome != "done":
         return mine.reason
-    if mine is None and (reference is None or reference.outcome == "done"):
+    if mine is None and (reference is None or reference.outcome == "done"):  # else it will never be
         return "its evidence was not computed yet"
     if comparison.reference is None:
         return "no framework here can compute the reference in float64"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from bakeoff.judge.certificate import certificate_of
+from bakeoff.judge.certificate import certificate_of, failed_reference
 from bakeoff.judge.counters import block_counters, clock_range_mhz, flagged_share
 from bakeoff.judge.gpu import gpu_rounds
 from bakeoff.judge.ledger import marked
@@ -171,7 +171,7 @@ def contender_outcome(
     light = light_of(comparison.work, peak, _middle_s(times)) if times else None
     untied = why_untied(comparison, records, plan)
     distrust = _distrust(timer, untied, light, done) or why_own_clock(plan, done)
-    status, reason = _status(certificate, certified, distrust, timed, times)
+    status, reason = _status(certificate, certified or failed_reference(records, plan), distrust, timed, times)
     latest = done[-1] if done else certified
     outcome = ContenderOutcome(
         plan=plan,
@@ -265,14 +265,14 @@ def _centre(record: Record) -> float:
 
 def _status(
     certificate: Certificate,
-    certified: Record | None,
+    decided_by: Record | None,
     distrust: str,
     timed: Sequence[Record],
     times: Mapping[int, RoundTime],
 ) -> tuple[Status, str]:
     """Return whether a contender is ranked, and if not, why."""
     if not certificate.passed:
-        return ("pending" if certified is None else "uncertified"), certificate.reason
+        return ("pending" if decided_by is None else "uncertified"), certificate.reason
     if distrust:
         return "refused", distrust
     if times:

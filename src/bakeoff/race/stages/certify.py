@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.environments.tiers import NATIVE
+from bakeoff.judge.certificate import failed_reference
 from bakeoff.race import fitting
 from bakeoff.race.progress import Certified, Event
 from bakeoff.race.remembered import keep, name_of, recall
@@ -91,18 +91,11 @@ def _started_together(
     missing = [(plan, one) for plan, one in trials if one and one.trials[0].spec.name not in state.records]
     work = state.comparison.work
     is_apart = work is None or work.macs > SMALL_MACS or _apart_on_the_gpu(state, [one for _, one in missing])
+    useful = (one for plan, one in missing if plan is None or not failed_reference(state.records, plan))
     if is_apart:
-        yield from (one for plan, one in missing if not _is_in_vain(state, plan))
-    elif useful := [one for plan, one in missing if not _is_in_vain(state, plan)]:
-        yield in_turn(useful)
-
-
-def _is_in_vain(state: State, plan: ContenderPlan | None) -> bool:
-    """Return whether what a contender computes would be held against a reference that has failed."""
-    if plan is None or plan.contender.options["tier"] == NATIVE:
-        return False
-    reference = state.records.get(plan.whose)
-    return reference is not None and reference.outcome != "done"
+        yield from useful
+    elif together := list(useful):
+        yield in_turn(together)
 
 
 def _apart_on_the_gpu(state: State, asked: Sequence[Wanted]) -> str:
