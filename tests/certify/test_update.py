@@ -179,9 +179,9 @@ def test_an_accelerator_is_asked_for_no_more_than_frameworks_among_themselves() 
     """It may add in another order each time, which a deep model magnifies; a skipped step is refused there, too."""
     assert update_of("float32", "cuda").median == pytest.approx(0.1)
     assert update_of("float32", "cuda", 10.0).median <= 0.5
-    assert update_of("float32", "cpu")[:2] == UpdateTolerance()[:2]
+    assert update_of("float32", "cpu") == UpdateTolerance(used=0.1)
     assert update_of("bfloat16", "cpu").median == 4 * 2.0**-8
-    assert update_of("float64", "cpu")[:2] == (PROGRAM, PROGRAM)
+    assert update_of("float64", "cpu") == UpdateTolerance(PROGRAM, PROGRAM, used=0.1)
 
 
 # --- A step whose own gradients may be others -------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def test_kept_gradients_of_other_steps_or_places_are_no_evidence() -> None:
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_rows_of_an_embedding_that_follow_other_batches_are_refused(optimizer: Optimizer) -> None:
-    """Gradients that add up are large where those of the step are zero; Jittor once passed with them."""
+    """Gradients that add up are large where those of the step are zero: they once passed."""
     arrays = followed(optimizer)
     given = np.zeros((STEPS, POSITIONS))
     for step in range(STEPS):
@@ -318,7 +318,8 @@ def test_a_kink_moves_the_norm_by_which_all_are_clipped(clipped: float) -> None:
     optimizer = SGD(learning_rate=0.1, clip_norm=0.2)
     arrays = followed(SGD(learning_rate=0.1))
     norms = np.array([norm_of({name: arrays[f"update/{name}"][1 + 2 * t] for name in NAMES}) for t in range(STEPS)])
-    moved = {"dense.weight": 1.002, "dense.bias": 1.0}  # one is before a kink
+    before_kink = 1.0 + 0.01 * np.random.RandomState(6).standard_normal(POSITIONS)
+    moved = {"dense.weight": before_kink, "dense.bias": 1.0}
     for name in NAMES:
         rows, share = arrays[f"update/{name}"], clipped / (1.001 * norms)
         own = moved[name] * share[:, None] * rows[1::2]

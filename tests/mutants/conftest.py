@@ -54,6 +54,6 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write docs/mutants.md once all mutants were planted and caught."""
-    if is_all() and not hasattr(session.config, "workerinput"):
+    if is_all() and not session.testsfailed and not hasattr(session.config, "workerinput"):
         assert session.config.cache is not None
         table.write(session.config.cache)

@@ -13,6 +13,8 @@ from catalogue import MUTANTS
 from catalogue.mutant import Mutant
 from tests.drawn import sources
 
+from bakeoff.store.fingerprints import files_sha256
+
 PAGE = Path(__file__).parents[2] / "docs" / "mutants.md"
 
 HEAD = """# Planted faults, and what catches them
@@ -71,11 +73,13 @@ def take(report: Any) -> None:
 
 
 def write(cache: pytest.Cache) -> None:
-    """Write the page where every mutant has been caught in this run, or in others of the same sources.
+    """Write the page where every mutant has been caught in this run, or in others of the same sources and tests.
 
     A self-test that a busy machine leaves without an answer is asked again by name, and not all the others with it.
     """
-    key = f"mutants/{sources()}"
+    tests = PAGE.parents[1] / "tests"
+    asked = [path for folder in ("mutants", "contract") for path in sorted((tests / folder).rglob("*.py"))]
+    key = f"mutants/{sources()}-{files_sha256(tests, asked)}"
     kept = cache.get(key, {"found": {}, "versions": {}})
     merged = kept["found"] | _found
     _versions.update({name: of for name, of in kept["versions"].items() if name not in _versions})

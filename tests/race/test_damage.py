@@ -108,7 +108,7 @@ def test_a_sealed_record_that_cannot_be_is_told_before_anything_rests_on_it(race
     folder = Path(race(*RACERS, max_rounds=1).path)
     path = folder / "r01-fake-step_ms=60" / "record.json"
     record = json.loads(path.read_bytes())["record"]
-    for block in record["blocks"]:  # Of a busy machine a single one may be left out.
+    for block in record["blocks"]:
         block["steps_ns"] = []
     seal(path, record)
     before = {one: one.read_bytes() for one in folder.rglob("*.json")}

@@ -131,7 +131,7 @@ def _turned(optimizer: Optimizer | None, reference: Results) -> list[float]:
     Where a gradient is within its rounding of zero, Adam and RMSprop make a whole step of either sign, and in the next
     batch it may be as large as others: as the root mean square of an array's, the largest that has a hundredth of all
     elements. Of a small model's elements a contender meets one that no draw has met: deepspeech2 at reduced size in
-    PyTorch on an AMD EPYC of 2025, one gradient of 4e-6 of its array's largest moved the next loss by 2.2e-5 of itself.
+    PyTorch on an AMD EPYC of 2025, one gradient of 1e-6 of its array's largest moved the next loss by 2.2e-5 of itself.
     """
     gradients = [kept(reference.arrays[name]) for name in named(reference.arrays, "gradient")]
     least = sum(one.size for one in gradients) / 100

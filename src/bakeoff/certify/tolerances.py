@@ -164,7 +164,7 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
         gradient=_held(found.gradient, least),
         gradient_norm=gradient_norm,
         state=min(MOST, _room(found.state, least if is_program else max(least, SUMS))),
-        update=_update(precision, device, min(MOST, gradient_norm))._replace(used=min(MOST, gradient_norm)),
+        update=_update(precision, device, min(MOST, gradient_norm)),
         optimizer=PROGRAM if is_program else OPTIMIZER,
         norms=_held(found.norms, least),
         metric=float("inf") if noisy else _carried([found.metric], least)[0],
@@ -209,9 +209,9 @@ def _update(precision: str, device: str, gradient_norm: float) -> UpdateToleranc
     """Return how far updates may be off in a precision and on a device."""
     own = UpdateTolerance(PROGRAM, PROGRAM) if precision == "float64" else UpdateTolerance()
     if device != "cpu":
-        return UpdateTolerance(median=max(own.median, gradient_norm), norm=1.0)
+        return UpdateTolerance(median=max(own.median, gradient_norm), norm=1.0, used=gradient_norm)
     rounded = _UPDATE_ROUNDOFFS * UNIT_ROUNDOFF[precision] if precision in _SHORT else 0.0
-    return UpdateTolerance(median=max(own.median, rounded), norm=max(own.norm, rounded))
+    return UpdateTolerance(median=max(own.median, rounded), norm=max(own.norm, rounded), used=gradient_norm)
 
 
 def of_version_1(precision: str, steps: int) -> Allowed:

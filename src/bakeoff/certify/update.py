@@ -6,7 +6,7 @@ arithmetic, and what two compilations of one function differ by. A step that was
 batch, of other labels, of a part of the parameters, by gradients that were not cleared, or in another precision is off
 by more, however deep the model is.
 
-Where these two compilations may round a place of a map to either side of a kink (Jittor), the formula is applied to the
+Where these two compilations may round a place of a map to either side of a kink, the formula is applied to the
 gradients that the optimiser was given, as closely; and these are held by the ones before the step, in a model that has
 kinks by no more than they are worth.
 """
@@ -157,15 +157,20 @@ def _apart(
     """Return how far the gradients that a step followed are from the given ones, times the share of their clipping.
 
     What a kink moves, moves their norm, too, and with it the share of all: where they are clipped, it is taken from the
-    array that is closest to its own, as far as gradients may be off.
+    array that is closest to its own, as far as gradients may be off. A single element is always as close.
     """
-    shares = [share]
     if share < 1.0:
-        with np.errstate(over="ignore", invalid="ignore"):
-            ratios = [float(np.divide(given @ own, given @ given)) for given, own in pairs.values() if given.any()]
-        shares += [ratio for ratio in ratios if abs(ratio / share - 1.0) <= allowed.used]
-    found = [{name: _difference(one * given, own) for name, (given, own) in pairs.items()} for one in shares]
-    return min(found, key=lambda errors: min((error.norm for error in errors.values()), default=0.0))
+        own_shares = [(_ratio(*pair), pair) for pair in pairs.values() if pair[0].size > 1 and np.any(pair[0])]
+        near = [(own, pair) for own, pair in own_shares if abs(own / share - 1.0) <= allowed.used]
+        closest = min(near, key=lambda one: _difference(one[0] * one[1][0], one[1][1]).norm, default=(share, None))
+        share = closest[0]
+    return {name: _difference(share * given, own) for name, (given, own) in pairs.items()}
+
+
+def _ratio(given: NDArray[np.float64], used: NDArray[np.float64]) -> float:
+    """Return by what an array has to be multiplied to be as near as it can be to another."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.divide(given @ used, given @ given))
 
 
 def _difference(given: NDArray[np.float64], used: NDArray[np.float64]) -> _Error:

@@ -218,7 +218,7 @@ class TrainStep(WithoutOutputs, Step):
         It fuses what it computes with what comes behind, so that those of `gradients` may be rounded otherwise.
         """
         used = optimizers.used(self._optimizer)
-        return nn.read(self._network, lambda array: used.get(id(array), jt.zeros(array.shape)))
+        return nn.read(self._network, lambda array: used[id(array)] if id(array) in used else jt.zeros(array.shape))
 
     def snapshot(self) -> snapshots.Snapshot:
         """Return copies of network and optimiser; Dropout's random numbers start anew here, and again at `restore`."""
