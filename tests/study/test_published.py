@@ -15,6 +15,7 @@ from bakeoff.judge.reproduced_epochs import figure_of
 from bakeoff.judge.reproduction import machine_of, steps_s
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.published import PublishedStudy, step_s
+from bakeoff.stats.boundaries import LOOKS
 from bakeoff.study.published import SHIPPED, load, names
 
 COUNTS = {  # rows of the document's table or figure, comparisons, single numbers (repeats and starred runs counted)
@@ -111,6 +112,16 @@ def test_every_file_is_listed_and_complete() -> None:
         assert (len(study.rows), len(study.comparisons), sum(numbers)) == counts
         assert study.document.citation
         assert all(machine.hardware for machine in study.machines)
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_is_asked_of_times_can_be_decided_where_it_is_scaled_down(name: str) -> None:
+    """Rows that are held against each other by time have as many rounds as a verdict needs: 4 never came to one."""
+    study = load(name)
+    of_time = [claim for claim in study.claims if claim.of in ("speed", "run") and not claim.unmeasured]
+    held = {comparison for claim in of_time for comparison in claim.comparisons}
+    asked = [one for one in study.comparisons if one.scaled and (one.figures or one.name in held)]
+    assert all(one.scaled.rounds >= LOOKS[0] for one in asked if one.scaled)
 
 
 def test_the_documents_own_differences_follow_from_its_figures() -> None:
