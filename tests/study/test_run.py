@@ -70,6 +70,17 @@ def test_a_study_goes_on_where_it_was_interrupted(swept: Swept) -> None:
     assert [one.ended for one in outcome.outcomes] == ["decided", "decided"]
 
 
+def test_rounds_behind_the_last_look_are_not_missing(swept: Swept) -> None:
+    """Of 6 rounds the sixth could bring no verdict and is not run; the study is finished until more are asked for."""
+    pair = ("fake:process_noise=0.2", "fake:process_noise=0.2,step_ms=1.05")
+    outcome = swept(*pair, max_rounds=6)
+    assert {(one.ended, one.rounds) for one in outcome.outcomes} == {("rounds", 5)}
+    events: list[StudyEvent | Event] = []
+    swept(*pair, observe=events.append, max_rounds=6, resume=True)
+    swept(*pair, observe=events.append, max_rounds=7, resume=True)
+    assert [event.done for event in events if isinstance(event, StudyStarted)] == [2, 0]
+
+
 def _interrupt_behind_a_round(event: StudyEvent | Event) -> None:
     """Press Ctrl-C where a comparison has a round."""
     if isinstance(event, RoundEnded):

@@ -173,7 +173,9 @@ def is_final(folder: Path, request: Request, state: PointState) -> bool:
             outcome = judge_comparison(folder / state.comparison)
     except BakeoffError:
         return False
-    all_rounds = outcome.ended == "rounds" and outcome.rounds >= (request.max_rounds or LOOKS[-1])
+    # Of rounds behind the last look that can be reached none is run, so that they may be fewer than it was allowed.
+    allowed = outcome.comparison.procedure.max_rounds or LOOKS[-1]
+    all_rounds = outcome.ended == "rounds" and allowed >= (request.max_rounds or LOOKS[-1])
     if goal_of(outcome.comparison.procedure.aim) != goal_of(request.aim):
         return False
     if request.traced and lacks_traces(folder / state.comparison, request.trace_rounds):
