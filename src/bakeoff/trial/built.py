@@ -36,12 +36,13 @@ if TYPE_CHECKING:
 Settings = dict[str, str | int | float | bool | None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Unrun:
     """A step that was never run, with the model that it was built from: evidence is computed on it."""
 
     opened: Opened
-    step: Step
+    step: Step | None
+    """None once it is released."""
     model: Model
 
     def conclude(self, draft: Draft) -> None:
@@ -49,8 +50,14 @@ class Unrun:
 
         Raises UnequalError where this process's devices have not the same parameters.
         """
-        _check_copies(self.opened, self.step)
-        _note_settings(self.opened, draft, self.step.settings())
+        if self.step is not None:
+            _check_copies(self.opened, self.step)
+            _note_settings(self.opened, draft, self.step.settings())
+
+    def release(self, draft: Draft) -> None:
+        """Note what is in force while there is a step, and give its memory back; raise as `conclude` does."""
+        self.conclude(draft)
+        self.step = None
 
 
 @dataclass(frozen=True)

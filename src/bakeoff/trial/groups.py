@@ -44,7 +44,7 @@ def report(state: Running | Unrun | Opened, draft: Draft, command: protocol.Repo
         evidence=draft.seen("evidence", Evidence),
         cores=cores_in_force(draft.trial),
     )
-    if isinstance(state, Opened):
+    if isinstance(state, Opened) or state.step is None:
         return protocol.Reported(report=found)
     parameters = state.step.parameters()
     values = [np.ascontiguousarray(parameters[name]) for name in sorted(parameters)]

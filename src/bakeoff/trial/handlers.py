@@ -157,6 +157,7 @@ def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
     """Compute the evidence."""
     del command
     opened, step = unrun.opened, unrun.step
+    assert step is not None  # evidence is computed before any spread is measured
     seen = input_pass(opened.trial, step, opened.batches)
     evidence = gather(opened.engine, step, unrun.model, opened.trial, opened.batches, draft.folder)
     held = Memory(baseline_bytes=opened.baseline_bytes, peak_bytes=memory.peak_resident_bytes())
@@ -169,6 +170,7 @@ def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
 
 def measure_spread(unrun: Unrun, draft: Draft, command: protocol.MeasureSpread) -> None:
     """Measure how far the evidence moves with the parameters, and note it beside the evidence."""
+    unrun.release(draft)  # with Adam's state it is as large as four copies of the parameters, and draws make another
     opened = unrun.opened
     sides = opened.engine, unrun.model, opened.trial, opened.batches, draft.folder
     draft.put(evidence=with_spread(draft.known("evidence", Evidence), *sides, precision=command.precision))
