@@ -13,9 +13,10 @@ from tests.report.reproduced.test_reproduced import section_of
 from tests.report.reproduced.test_several_devices import table7
 from tests.report.shown import data_of, html, markdown, printed
 
-from bakeoff.judge.claims import judged, percent_of, quantity, standing_of
+from bakeoff.judge.claims import Judged, judged, percent_of, quantity, standing_of
 from bakeoff.report.pages.published_claims import TITLE, sentence
 from bakeoff.spec.published import Claim
+from bakeoff.spec.verdict import Interval
 from bakeoff.stats.together import Estimate
 from bakeoff.study.published import load, names
 
@@ -138,6 +139,19 @@ def test_percent_are_meant_as_the_document_means_them() -> None:
     assert percent_of(Claim(text=""), double) == pytest.approx(100.0)
     assert percent_of(Claim(text="", kind="less-time"), double) == pytest.approx(50.0)
     assert percent_of(Claim(text="", of="overhead", kind="most"), double) == pytest.approx(50.0)
+
+
+@pytest.mark.parametrize(("there", "word"), [(2.0, ", by more"), (12.0, ""), (15.0, ", by less")])
+def test_a_claim_that_holds_by_another_size_says_so(there: float, word: str) -> None:
+    """A lead that is there, and narrower or wider than the document has it, is not told as its 15 percent."""
+    here = Interval(estimate=6.0, low=4.0, high=12.0)
+    claim = Claim(text="TensorFlow, about", kind="mean", percent=there, comparisons=("resnet50",))
+    one = Judged(
+        claim=claim, standing="holds", percent=here, compared=1, intervals=1, verdicts=[], reason="", together=1
+    )
+    assert f": holds here{word}: 6 % (4 to 12 %), there {there:g} %." in sentence(one)
+    refuted = msgspec.structs.replace(one, standing="does not hold")
+    assert ": does not hold here: 6 %" in sentence(refuted)
 
 
 def test_what_cannot_be_measured_here_says_why() -> None:

@@ -15,7 +15,7 @@ from bakeoff.stats.size import LEVEL
 if TYPE_CHECKING:
     from bakeoff.judge.claims import Judged, Standing
     from bakeoff.judge.study import StudyOutcome
-    from bakeoff.spec.published import PublishedStudy
+    from bakeoff.spec.published import ClaimKind, PublishedStudy
     from bakeoff.spec.verdict import Interval
 
 TITLE = "What the document claims"
@@ -36,6 +36,8 @@ _MANY: dict[Standing, str] = {
     "inconclusive": "are inconclusive here",
     "not measured": "are not measured here",
 }
+_OF_DIRECTION: tuple[ClaimKind, ...] = ("mean", "less-time")
+"""Kinds whose percent, where they are there, decide nothing: which is more does, by however much."""
 
 
 def claims_sections(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
@@ -87,7 +89,7 @@ def _named(one: Judged) -> str:
 
 def _said(one: Judged) -> str:
     """Return what became of a claim."""
-    claim, word = one.claim, _ALONE.get(one.standing, _ONE[one.standing])
+    claim, word = one.claim, _ALONE.get(one.standing, _ONE[one.standing]) + _beyond(one)
     if one.percent is None:
         return f"{word}: {one.reason}"
     parts = [f"{_quantity(one)}{_level(one.percent)}", *([f"there {claim.percent:g} %"] if claim.percent else [])]
@@ -97,6 +99,16 @@ def _said(one: Judged) -> str:
     parts += [f"in {one.compared} of its {len(claim.comparisons)} comparisons"] if missing else []
     parts += [f"the rest is not measured: {one.reason}"] if one.reason else []
     return f"{word}: {', '.join(parts)}"
+
+
+def _beyond(one: Judged) -> str:
+    """Return ", by less" or ", by more" where a claim's direction holds, and its size is beyond the interval here."""
+    claim, here = one.claim, one.percent
+    if one.standing != "holds" or claim.kind not in _OF_DIRECTION or not claim.percent or here is None:
+        return ""
+    if here.low <= claim.percent <= here.high:
+        return ""
+    return ", by less" if here.high < claim.percent else ", by more"
 
 
 def _quantity(one: Judged) -> str:
