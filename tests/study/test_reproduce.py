@@ -68,7 +68,7 @@ def test_the_full_variant_is_the_documents(home: Path) -> None:
     (full,), (scaled,) = declare(study, full=True).points, declare(study).points
     assert (full.request.batch_size, full.request.size, full.request.steps) == (8, "full", 1000)
     assert full.request.max_rounds is None
-    assert (scaled.request.batch_size, scaled.request.size, scaled.request.max_rounds) == (4, "reduced", 5)
+    assert (scaled.request.batch_size, scaled.request.size, scaled.request.max_rounds) == (4, "reduced", 6)
     assert scaled.request.command.startswith(
         "bakeoff run mlp-mnist fake fake:step_ms=2 --scenario train --batch-size 4"
     )
