@@ -25,6 +25,8 @@ from bakeoff.spec import protocol
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.group import replica_folder
 from bakeoff.spec.record import ReplicaReport
+from bakeoff.stats.boundaries import LOOKS
+from bakeoff.stats.progress import STOPPING
 from bakeoff.store.results import read_records
 
 if TYPE_CHECKING:
@@ -86,6 +88,13 @@ def test_contenders_meet_those_with_as_many_devices(race: Race) -> None:
     assert len(outcome.verdicts) == 2
     assert all(devices[verdict.first] == devices[verdict.second] for verdict in outcome.verdicts)
     assert len(outcome.scalings) == 2
+
+
+def test_pairs_that_say_nothing_ask_for_no_rounds(race: Race) -> None:
+    """Where every pair that is formed is settled it ends; whoever has none has the rounds that its step time needs."""
+    assert race("fake", "fake:step_ms=2", devices=(2,)).rounds == LOOKS[0]
+    lone = race("fake:devices=1", "fake:step_ms=2,devices=2")
+    assert (lone.verdicts, lone.rounds, lone.ended) == ([], STOPPING.rounds_alone, "decided")
 
 
 def test_a_group_leaves_one_record(race: Race) -> None:

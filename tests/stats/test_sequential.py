@@ -136,6 +136,14 @@ def test_a_size_that_stays_wide_says_why(done: int, ended: Ended, stopped: str) 
     assert still_active([Standing(label="a"), Standing(label="b")], [verdict]) == ([] if stopped else ["a", "b"])
 
 
+def test_who_has_no_pair_runs_for_its_own_step_time() -> None:
+    """A pair that is never formed keeps nobody running, and whoever has no other has the rounds of one alone."""
+    fresh, timed = ([Standing(label=label, rounds=rounds) for label in "abc"] for rounds in (2, 3))
+    never = {("a", "c"), ("b", "c")}
+    assert still_active(fresh, [], never) == ["a", "b", "c"]
+    assert still_active(timed, [], never) == ["a", "b"]
+
+
 def test_under_the_margin_is_told_of_the_size() -> None:
     """A size that reaches below 1.05 is marked, on either side."""
     assert one(shifted(0.055, 10)).under_margin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -77,15 +78,19 @@ def are_comparable(one: ContenderPlan, other: ContenderPlan) -> bool:
     return one.devices == other.devices or (fewest == 1 and _without_devices(one) == _without_devices(other))
 
 
-def comparable(pairs: Iterable[Pair], plans: Sequence[ContenderPlan]) -> list[Pair]:
-    """Return the pairs that say something: both on as many devices, or one contender on one and on several."""
+def never_formed(plans: Sequence[ContenderPlan]) -> set[tuple[str, str]]:
+    """Return the pairs of labels on different numbers of devices that are not one contender on one and on several."""
     devices = {plan.contender.label: plan.devices for plan in plans}
     same = {frozenset(both) for both in siblings(plans).items()}
-    return [
-        pair
-        for pair in pairs
-        if devices[pair.first] == devices[pair.second] or frozenset((pair.first, pair.second)) in same
-    ]
+    return {
+        pair for pair in combinations(devices, 2) if len({devices[one] for one in pair}) > 1 and {*pair} not in same
+    }
+
+
+def comparable(pairs: Iterable[Pair], plans: Sequence[ContenderPlan]) -> list[Pair]:
+    """Return the pairs that say something: both on as many devices, or one contender on one and on several."""
+    never = never_formed(plans)
+    return [pair for pair in pairs if (pair.first, pair.second) not in never]
 
 
 def scalings(

@@ -10,7 +10,7 @@ import msgspec
 from bakeoff.stats.pairs import is_open
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from bakeoff.spec.verdict import Verdict
 
@@ -21,7 +21,7 @@ class Stopping(msgspec.Struct, frozen=True, kw_only=True):
     failures: int = 2
     """Failed timed trials after which it is given up: a third would fail, too."""
     rounds_alone: int = 3
-    """Rounds where no other is left: they give its step time an interval, and there is no pair to settle."""
+    """Rounds where it has no pair, as where no other is left: they give its step time an interval."""
 
 
 STOPPING = Stopping()
@@ -37,16 +37,19 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """Of timed trials."""
 
 
-def still_active(standings: Sequence[Standing], verdicts: Iterable[Verdict]) -> list[str]:
+def still_active(
+    standings: Sequence[Standing], verdicts: Iterable[Verdict], never: Container[tuple[str, str]] = ()
+) -> list[str]:
     """Return the labels of the contenders that run in the next round, in the order of `standings`.
 
     A contender runs on while it has a pair, with one that is not given up, that is neither settled nor stopped; a pair
-    without a verdict is open. `standings` name a pair's contenders in the order in which its verdict does. The only
-    contender that is left runs for the rounds that its step time's interval needs.
+    without a verdict is open, unless it is `never` formed. `standings` name a pair's contenders in the order in which
+    its verdict and `never` do. A contender that has no pair runs for the rounds that its step time's interval needs.
     """
-    labels = [one.label for one in standings if one.failures < STOPPING.failures]
-    if len(labels) == 1:
-        return [one.label for one in standings if one.label in labels and one.rounds < STOPPING.rounds_alone]
+    running = [one for one in standings if one.failures < STOPPING.failures]
+    formed = [pair for pair in combinations([one.label for one in running], 2) if pair not in never]
     closed = {(verdict.first, verdict.second) for verdict in verdicts if not is_open(verdict)}
-    needed = {label for pair in combinations(labels, 2) if pair not in closed for label in pair}
-    return [label for label in labels if label in needed]
+    paired = {label for pair in formed for label in pair}
+    needed = {label for pair in formed if pair not in closed for label in pair}
+    needed |= {one.label for one in running if one.label not in paired and one.rounds < STOPPING.rounds_alone}
+    return [one.label for one in running if one.label in needed]

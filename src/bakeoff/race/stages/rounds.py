@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.judge.scaling import never_formed
 from bakeoff.measure.contention import is_disturbed
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.progress import BlockTimed, Event, RoundEnded, RoundStarted, Waiting
@@ -172,7 +173,8 @@ def active(state: State) -> list[ContenderPlan]:
         for one in outcome.contenders
         if one.label in racing and one.status != "refused"
     ]
-    return [racing[label] for label in still_active(standings, outcome.pairs)]
+    never = never_formed(state.comparison.contenders)
+    return [racing[label] for label in still_active(standings, outcome.pairs, never)]
 
 
 def together(state: State, plans: Sequence[ContenderPlan], number: int) -> Wanted:
