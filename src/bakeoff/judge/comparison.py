@@ -34,7 +34,8 @@ from bakeoff.stats.dependence import resemblance, turn_trend
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.first import sequential
 from bakeoff.stats.intervals import absolute_interval, fixed_interval
-from bakeoff.stats.pairs import Ended, Pair, is_unsettled
+from bakeoff.stats.pairs import Ended, Pair, is_open, is_unsettled
+from bakeoff.stats.progress import STOPPING
 from bakeoff.stats.sequential import decide
 from bakeoff.stats.warmup import mser5
 from bakeoff.store.files import read_comparison, read_end
@@ -139,7 +140,10 @@ def _ended(
         return "budget"
     if (limit is not None and rounds >= limit) or (unsettled and "" not in stops):
         return "rounds"
-    if ended == "decided":
+    given_up = {one.label for one in contenders if len(one.lost_rounds) >= STOPPING.failures}
+    # An open pair of which nobody was given up would have had more rounds: some that were there are gone.
+    is_short = any(is_open(one) and given_up.isdisjoint((one.first, one.second)) for one in unsettled)
+    if ended == "decided" and not is_short:
         # The conductor had nobody left to run, and yet a pair is open or was never formed.
         is_ranked = any(one.status == "ranked" for one in contenders)
         is_lost = bool(unsettled) or not is_ranked or any(one.status == "failed" for one in contenders)
