@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from weakref import ReferenceType, ref
 
 import msgspec
 import numpy as np
@@ -19,7 +20,9 @@ from bakeoff.spec.record import Record
 from bakeoff.spec.scenario import SCENARIOS, ScenarioSpec
 from bakeoff.spec.trial import Inputs, TrialSpec
 from bakeoff.store.files import TRIAL_FILE, read_record, write_trial
-from bakeoff.trial.evidence import accuracy_of, gather
+from bakeoff.trial import built as trial_built
+from bakeoff.trial import handlers
+from bakeoff.trial.evidence import accuracy_of, gather, with_spread
 from bakeoff.trial.framework import import_engine
 from bakeoff.trial.inputs import Batches
 from bakeoff.trial.model import make_model
@@ -87,6 +90,30 @@ def test_a_certificate_covers_every_array_that_is_fed(trial: TrialSpec, tmp_path
         exhibit = Exhibit(label="fake", evidence=record.evidence, arrays=dict(arrays))
     certificate = certify(exhibit, exhibit, workload=WORKLOAD.workload, size=SIZE, scenario="train", steps=6)
     assert certificate.passed, certificate.reason
+
+
+def test_the_step_of_the_evidence_is_gone_before_draws_are_made(
+    trial: TrialSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It holds as much as four copies of the parameters; what was in force is in the record all the same."""
+    built: list[ReferenceType[Any]] = []
+    alive: list[bool] = []
+
+    def make(*given: Any) -> Any:
+        step = made(*given)
+        built.append(ref(step))
+        return step
+
+    def spread(*given: Any, **asked: Any) -> Any:
+        alive.extend(one() is not None for one in built)
+        return with_spread(*given, **asked)
+
+    made = trial_built._built
+    monkeypatch.setattr(trial_built, "_built", make)
+    monkeypatch.setattr(handlers, "with_spread", spread)
+    record = recorded(trial, tmp_path / "certify", "certify", "pipeline", protocol.Certify(), MOVED)
+    assert alive == [False]
+    assert record.settings["precision"] == "float32"
 
 
 def test_a_sample_whose_targets_are_anothers_is_missed(trial: TrialSpec, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def _how_to_quote(text: str) -> str:
 
 
 def parse_contenders(texts: Iterable[str]) -> list[Contender]:
-    """Return several contenders; the same text twice is A against A, labelled "torch" and "torch (2)"."""
+    """Return several contenders; the same text twice is A against A, the second with " (2)" behind its label."""
     taken: set[str] = set()
     contenders = []
     for contender in map(parse_contender, texts):

@@ -36,7 +36,7 @@ _MANY: dict[Standing, str] = {
     "inconclusive": "are inconclusive here",
     "not measured": "are not measured here",
 }
-_OF_DIRECTION: tuple[ClaimKind, ...] = ("mean", "less-time")
+_OF_DIRECTION: tuple[ClaimKind, ...] = ("more", "mean", "less-time")
 """Kinds whose percent, where they are there, decide nothing: which is more does, by however much."""
 
 
