@@ -104,7 +104,9 @@ def loaded(record: Record, turns: set[int]) -> Record:
 
     def with_load(block: Block) -> Block:
         is_loaded = block.turn in turns
-        signals = msgspec.structs.replace(block.signals, wall_ns=250_000_000, foreign_share=0.5 if is_loaded else 0.0)
+        signals = msgspec.structs.replace(
+            block.signals, wall_ns=250_000_000, foreign_share=0.5 if is_loaded else 0.0, steal_share=0.0
+        )
         elapsed_ns = block.elapsed_ns * 3 // 2 if is_loaded else block.elapsed_ns
         return msgspec.structs.replace(block, elapsed_ns=elapsed_ns, signals=signals)
 
