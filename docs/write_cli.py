@@ -15,10 +15,11 @@ HEAD = """# The command line
 
 Written by `make docs` from the commands' own help.
 
-Exit codes: 0 done; 1 what was asked for could not be given (no contender certified, results that cannot be written, an
-acceptance that has not passed); 2 wrong input, with one message that says what and what to do; 125 where
-`run --fail-if-slower` cannot tell (`git bisect run` skips it); 130 ended by Ctrl-C, which is 0 where it is the end of
-`report --watch`; 143 ended by SIGTERM, as `timeout` and schedulers send it.
+Exit codes: 0 done; 1 what was asked for could not be given (no contender certified, results that cannot be written,
+an acceptance that has not passed), and with `run --fail-if-slower` that the second contender is slower; 2 wrong
+input, with one message that says what and what to do; 75 where an element of a Slurm job has more to do, and Slurm is
+to run it again; 125 where `run --fail-if-slower` cannot tell (`git bisect run` skips it); 130 ended by Ctrl-C, which
+is 0 where it is the end of `report --watch`; 143 ended by SIGTERM, as `timeout` and schedulers send it.
 """
 
 

@@ -136,9 +136,10 @@ def _summary(found: dict[str, Packed]) -> str:
     how = ["scaled down"] if all(here and here.scaled for here in held) else []
     how += ["without a GPU"] if all(here and here.device == "cpu" for here in held) else []
     said = [f"{counts[kind]:,} {words}" for kind, words in _IN_README.items() if counts[kind]]
-    named = "1 study" if len(found) == 1 else f"{len(found)} studies"
+    named = "1 study repeats" if len(found) == 1 else f"{len(found)} studies repeat"
+    where = f"on our machine{f', {listed(how)}' if how else ''}"
     return (
-        f"{named} of {count(len(documents), 'document')} on our machine{f', {listed(how)}' if how else ''}:\n"
+        f"{named} what {count(len(documents), 'document')} published, {where}:\n"
         f"of {sum(counts.values()):,} published pairs {listed(said)}"
     )
 

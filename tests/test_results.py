@@ -63,7 +63,7 @@ def test_a_study_is_kept_and_every_figure_leads_to_its_records(tmp_path: Path) -
     assert "| same order |" in written[writing.OVERVIEW]
     assert f"[{name}](results/{name}.md)" in written[writing.OVERVIEW]
     readme = " ".join(written[writing.README].split())
-    assert "1 study of 1 document on our machine, scaled down and without a GPU: of 3 published pairs 1 have" in readme
+    assert "1 study repeats what 1 document published, on our machine, scaled down and without a GPU: of 3 " in readme
     assert "have the same order here and 2 were not measured" in readme
     # A study whose time was over is not finished.
     folder = Path(outcome.path)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from bakeoff.certify.per_sample import check_noise, check_norms
+from bakeoff.certify.per_sample import NOISE_POSITIONS, check_noise, check_norms, noise_positions
 from bakeoff.spec.per_sample import PerSample
 
 if TYPE_CHECKING:
@@ -72,6 +72,36 @@ def test_two_arrays_that_are_drawn_alike_are_refused() -> None:
     passed, detail = held(noise | {"noise/other": noise["noise/weight"][:, :300]})
     assert not passed
     assert "weight and other get the same noise (correlation 1.00)" in detail
+
+
+@pytest.mark.parametrize(
+    "shape", [(512,), (3,), (), (1,), (0,), (5000,), (16, 16), (3, 100), (2, 300), (9, 9, 7), (800, 700)]
+)
+def test_what_is_kept_of_noise_begins_and_ends_an_array(shape: tuple[int, ...]) -> None:
+    """Both halves begin with a row, no element is kept twice, and the last one kept is of the last rows."""
+    places, size = noise_positions(shape), int(np.prod(shape))
+    half = len(places) // 2
+    assert len(set(places.tolist())) == len(places) <= NOISE_POSITIONS
+    assert set(places.tolist()) <= set(range(size))
+    assert len(places) >= min(size - 1, 200)
+    if len(shape) > 1:
+        assert (places[:half] % shape[-1]).tolist() == (places[half:] % shape[-1]).tolist()
+        assert places[-1] >= size - 256 - shape[-1]
+
+
+@pytest.mark.parametrize("width", [16, 64, 300, 600])
+def test_one_row_of_noise_for_all_rows_is_refused(width: int) -> None:
+    """And so is noise for the first elements alone: each array is held against itself."""
+    stream, deviation, rows = np.random.RandomState(0), ASKED.deviation / BATCH, 40
+    places = noise_positions((rows, width))
+    one = deviation * np.tile(stream.standard_normal((STEPS, 1, width)), (1, rows, 1)).reshape(STEPS, -1)
+    passed, detail = held(drawn() | {"noise/other": one[:, places]})
+    assert not passed
+    assert "the noise of other" in detail
+    first = deviation * stream.standard_normal((STEPS, rows * width)) * (np.arange(rows * width) < 256)
+    passed, detail = held(drawn() | {"noise/other": first[:, places]})
+    assert not passed
+    assert "the noise of other has 0.69" in detail
 
 
 def test_a_norm_is_held_relative_to_itself() -> None:

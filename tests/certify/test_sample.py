@@ -159,3 +159,22 @@ def test_an_output_that_is_not_kept_is_seen(outputs: Any) -> None:
     wrong, kept = outputs.copy(), sampled_outputs(outputs)
     wrong[1].flat[np.flatnonzero(~np.isin(outputs[1].ravel(), kept[1]))[0]] += 1.0
     assert distance(sampled_outputs(wrong), kept) > 1e-6
+
+
+@pytest.mark.parametrize("shape", [(4, 12), (2, 20_000)])
+def test_what_a_mask_leaves_is_held_on_its_own_scale(shape: tuple[int, int]) -> None:
+    """Logits beside -1e9 are held as without it, and the mask's constants are held, too."""
+    honest = np.random.RandomState(0).standard_normal(shape)
+    honest[:, 1::3] = -1e9
+    outputs = sampled_outputs(honest)
+    assert largest(outputs) == np.abs(honest[honest > -1e9]).max()
+    assert distance(sampled_outputs(honest * (1.0 + 1e-7)), outputs) <= 1e-7
+    other = np.where(honest > -1e9, 1.01 * honest, honest)
+    assert distance(sampled_outputs(other), outputs) == pytest.approx(0.01)
+    assert distance(sampled_outputs(np.where(honest > -1e9, honest, -2e9)), outputs) == pytest.approx(1.0)
+
+
+def test_large_elements_that_are_no_mask_are_the_scale() -> None:
+    """Where sizes go on without a gap, where all else is zero, and where all are large, there is one scale."""
+    for elements in ([1e9, 1e6, 1e3, 1.0], [1e9, 0.0, 0.0, 0.0], [1e9, 1e9, -1e9, 6e8], [9e3, 0.1, 0.2, 0.3]):
+        assert largest(np.asarray(elements)) == max(elements)

@@ -53,7 +53,7 @@ def scripted(needless: Framework, empty: Path, monkeypatch: pytest.MonkeyPatch) 
     return needless
 
 
-def test_an_environment_is_made_once(needless: Framework, tmp_path: Path) -> None:
+def test_an_environment_is_made_once(needless: Framework, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first call makes it and tells each phase, the second finds it, and other requirements make it again."""
     lines: list[str] = []
     environment = create.make_environment(needless, lines.append)
@@ -67,6 +67,7 @@ def test_an_environment_is_made_once(needless: Framework, tmp_path: Path) -> Non
     assert "already there" in lines[0]
     assert environment.python.lstat().st_ctime_ns == before
 
+    monkeypatch.setattr(create, "NEEDED", ())  # which takes pip some seconds to fetch
     other = tmp_path / "other.txt"
     other.write_text("# other pins\n")
     assert create.make_environment(needless, lines.append, requirements=other).info != environment.info
@@ -162,12 +163,19 @@ def test_remove_takes_away_what_was_made(scripted: Framework) -> None:
         create.remove_environment("fake")
 
 
-def test_a_named_environment_is_raced_by_its_name(scripted: Framework, tmp_path: Path) -> None:
-    """framework@name takes the environment of that name, if it was made for this framework."""
+def test_an_environment_of_a_users_own_pins_can_race(scripted: Framework, tmp_path: Path) -> None:
+    """framework@name takes the environment of that name, if it was made for this framework.
+
+    What a worker needs is installed, too: a project's own requirements name torch, and neither msgspec nor NumPy.
+    """
     requirements = tmp_path / "old.txt"
-    requirements.write_text("")
-    environment = create.make_environment(scripted, lambda _: None, name="old", requirements=requirements)
+    requirements.write_text("# what a project pins\nnumpy<2.4\n")
+    plan = create.planned(scripted, name="old", requirements=requirements)
+    assert plan.lines() == ["numpy<2.4", "msgspec"]
+    environment = create.make_planned(plan, lambda _: None)
     assert resolve(parse_contender("fake@old"), scripted) == str(environment.python)
+    imported = "import msgspec, numpy; assert numpy.__version__ < '2.4'"
+    subprocess.run([environment.python, "-c", imported], check=True)
 
     info = FrameworkInfo(name="other", title="Other", module="no_such_module", distributions=(), options={})
     other = Framework(info=info, path=tmp_path)

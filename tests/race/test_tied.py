@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
-LATER = 20
-"""Steps after which a fault sets in: behind all that is read of the warm-up's losses."""
+LATER = 6
+"""Steps after which a fault sets in: those of the certificate."""
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_training_that_stops_once_its_state_was_put_back_is_refused(
 def test_steps_that_do_less_once_they_are_warm_are_refused(
     race: Race, monkeypatch: pytest.MonkeyPatch, share: float, kept: float, says: str
 ) -> None:
-    """From step 20 on another part of the batch, or half an update: parameters still move, and the loss is finite."""
+    """Behind the certificate's steps another part of the batch, or half an update: parameters still move."""
     run, result = engine.Step.run, engine.Step.result
 
     def running(step: engine.Step, batch: Batch) -> None:
@@ -174,7 +174,7 @@ def test_steps_that_do_less_once_they_are_warm_are_refused(
 
 
 def test_a_repeated_loss_is_held_where_it_has_to(race: Race) -> None:
-    """The second one within what the certificate allows; neither where the model draws nor in older records."""
+    """The second one within what the certificate allows, where the model draws, too; neither in older records."""
     outcome = race("fake", max_rounds=1)
     (plan,) = outcome.comparison.contenders
     records = read_records(Path(outcome.path)).records
@@ -191,9 +191,9 @@ def test_a_repeated_loss_is_held_where_it_has_to(race: Race) -> None:
 
     assert "the saved state's loss one step on is" in found(repeated=[first, 1.1 * second])
     assert "the saved state's loss is None" in found(repeated=[None, second])
+    assert "the saved state's loss is" in found(repeated=[1.1 * first, second], drops=True)
     honest: list[dict[str, Any]] = [
         {"repeated": [first, second * (1 + 1e-7)]},
-        {"repeated": [1.1 * first, second], "drops": True},
         {"repeated": []},
         {"repeated": [], "from_saved": []},
     ]

@@ -46,33 +46,36 @@ def headline(explanation: Explanation) -> str:
     return page_of(explanation).headline
 
 
+RACED = "in a race with convolution=products"
+
+
 # --- The answer ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "with convolution=products the gap falls from 1.31x to 1.14x: confirmed."),
-        ({"label": "torch"}, "with convolution=products in torch the gap falls from 1.31x to 1.14x: confirmed."),
+        ({}, f"{RACED} the gap falls from 1.31x to 1.14x: confirmed."),
+        ({"label": "torch"}, f"{RACED} in torch the gap falls from 1.31x to 1.14x: confirmed."),
         (
             {"status": "refuted", "ratio": Interval(estimate=1.312, low=1.3, high=1.32)},
-            "with convolution=products the gap stays at 1.31x: refuted.",
+            f"{RACED} the gap stays at 1.31x: refuted.",
         ),
         (
             {"status": "refuted", "ratio": Interval(estimate=1.4, low=1.3, high=1.5)},
-            "with convolution=products the gap grows from 1.31x to 1.40x: refuted.",
+            f"{RACED} the gap grows from 1.31x to 1.40x: refuted.",
         ),
         (
             {"status": "refuted"},
-            "with convolution=products the gap falls from 1.31x to 1.14x, but not by this part: refuted.",
+            f"{RACED} the gap falls from 1.31x to 1.14x, but not by this part: refuted.",
         ),
         (
             {"status": "refuted", "saved_s": Interval(estimate=1e-4, low=-1e-4, high=3e-4)},
-            "with convolution=products the gap falls from 1.31x to 1.14x, less than half as far as predicted: refuted.",
+            f"{RACED} the gap falls from 1.31x to 1.14x, less than half as far as predicted: refuted.",
         ),
         (
             {"status": "hypothesis"},
-            "with convolution=products the gap falls from 1.31x to 1.14x, which does not settle it: a hypothesis.",
+            f"{RACED} the gap falls from 1.31x to 1.14x, which does not settle it: a hypothesis.",
         ),
         (
             {"status": "hypothesis", "ratio": None},
@@ -103,13 +106,13 @@ def test_a_confirmed_cause_stands_in_the_answer(explained: Explanation, unexplai
     other = msgspec.structs.replace(SUSPECTS[0], row=PAIR.by_kind[1])
     own = msgspec.structs.replace(SUSPECTS[0], status="refuted")
     for status, suspects in (("a hypothesis", [other]), ("refuted", [own, other])):
-        said = f"25.0: {status}; with convolution=products (backward convolution) the gap falls from 1.31x to 1.14x"
+        said = f"{status}; in a race with convolution=products (backward convolution) the gap falls from 1.31x to 1.14x"
         assert said in headline(with_suspects(explained, *suspects)), "the status of the largest part stands there, too"
     quiet = [msgspec.structs.replace(row, told_apart=False) for row in PAIR.by_kind]
     made = msgspec.structs.replace(explained, gaps=[msgspec.structs.replace(PAIR, by_kind=quiet, by_layer=[])])
     cause = msgspec.structs.replace(SUSPECTS[0], row=None, cause="denormals", switch="denormals=flush")
     answer = headline(with_suspects(made, cause))
-    assert answer.startswith("jax's step takes 1.31x torch's (95 % CI 1.28 to 1.34); with denormals=flush (denormals)")
+    assert answer.startswith("jax's step takes 1.31x torch's (95 % CI 1.28 to 1.34); in a race with denormals=flush ")
     assert answer.endswith("to 1.14x: confirmed.")
 
 

@@ -31,6 +31,7 @@ from bakeoff.workloads.load import load
 
 WORKLOAD = load(Path(__file__).parents[1] / "contract" / "contract_cases" / "named_arrays.py")
 SIZE = WORKLOAD.size("full")
+MOVED = protocol.MeasureSpread(precision="float32")
 
 
 @pytest.fixture
@@ -45,6 +46,7 @@ def trial(trial_of: Any, fake: Path, fakes_options: dict[str, str], tmp_path: Pa
         size="full",
         batch_size=SIZE.batch_size,
         inputs_path=str(tmp_path / "named"),
+        spreads=(MOVED.precision,),
     )
 
 
@@ -74,9 +76,6 @@ def test_the_declared_arrays_are_drawn_and_written_by_name(trial: TrialSpec) -> 
     }
     tokens = Batches(folder).samples().inputs["tokens"]
     assert (tokens.min(), tokens.max()) == (0, 19)
-
-
-MOVED = protocol.MeasureSpread(precision="float32")
 
 
 def test_a_certificate_covers_every_array_that_is_fed(trial: TrialSpec, tmp_path: Path) -> None:

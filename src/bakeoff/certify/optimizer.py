@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
-from bakeoff.certify.tolerances import UNIT_ROUNDOFF
+from bakeoff.certify.tolerances import parameter_rounding
 from bakeoff.spec.optimizer import beside
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import trajectory
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.optimizer import Optimizer
 
-_ROUNDING = {"float64": UNIT_ROUNDOFF["float64"]}
-_FLOAT32_ROUNDING = UNIT_ROUNDOFF["float32"]  # mixed precisions, too, keep parameters in float32
 _ROUNDINGS_PER_STEP = 2  # of the parameter itself: one for decay, one for the update
 
 
@@ -35,7 +33,7 @@ def check_optimizer(
     if optimizer is None:
         return Check(name="optimizer", passed=False, detail="no evidence: the workload has no optimiser")
     errors: dict[tuple[int, str], float] = {}
-    roundoff = _ROUNDING.get(precision, _FLOAT32_ROUNDING)
+    roundoff = parameter_rounding(precision)
     for t, name, expected, path in _expected(optimizer):
         actual = arrays.get(f"optimizer/{t}/{name}")
         if actual is None or actual.shape != expected.shape:

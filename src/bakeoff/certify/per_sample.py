@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from bakeoff.workloads.optimizers import Arrays
 
 NOISE_POSITIONS = 512
-"""How many elements of a parameter's noise are kept at most, from the first on in canonical order: two arrays that are
-drawn from the same state begin alike."""
+"""How many elements of a parameter's noise are kept at most: see `noise_positions`."""
 
 SIGMAS = 7.0
 """Standard errors that a statistic may be off. Of 20,000 draws of 500 normal numbers each the worst variance was 5.2 of
@@ -42,6 +41,23 @@ FEWEST_DRAWS = 200
 FEWEST_PAIRS = 64
 """Of values by which two arrays or steps are compared: SIGMAS standard errors of their correlation are 0.9 then, and
 equal arrays have 1; of 100,000 pairs of independent arrays of 64 the largest was 0.54."""
+
+
+def noise_positions(shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the elements of a parameter, in canonical order, whose noise is kept: the first, and as many behind.
+
+    Two arrays that are drawn from the same state begin alike. The second half begins with a row (an index of the last
+    axis), as the first does, so that a draw of one row for all rows is seen; and it is near the array's end, so that
+    noise for the first elements alone is.
+    """
+    size = math.prod(shape)
+    width = shape[-1] if shape and size else 1
+    rows = size // width
+    half = min(NOISE_POSITIONS // 2, rows // 2 * width if rows > 1 else size // 2)
+    if not half:
+        return np.arange(size)
+    start = size - (-(-half // width) * width if rows > 1 else half)
+    return np.concatenate([np.arange(half), np.arange(start, start + half)])
 
 
 def check_norms(arrays: Arrays, reference: Arrays, asked: PerSample, *, batch_size: int, allowed: float) -> Check:
@@ -94,13 +110,17 @@ def _faults(found: Mapping[str, NDArray[np.float64]]) -> Iterator[str]:
             yield f"{name} gets no noise"
         elif row.size >= FEWEST_DRAWS:
             yield from _of_normal(row.reshape(-1), f"the noise of {name}")
+        head, tail = (half.reshape(-1) for half in np.split(row[:, : row.shape[1] // 2 * 2], 2, axis=1))
+        if is_same := _alike(head, tail):
+            yield f"the noise of {name} repeats itself ({is_same})"
     steps = np.concatenate(list(found.values()), axis=1)
     for first, second in combinations(range(len(steps)), 2):
         if is_same := _alike(steps[first], steps[second]):
             yield f"steps {first} and {second} draw the same noise ({is_same})"
             break
     for one, other in combinations(found, 2):
-        most = min(found[one].shape[1], found[other].shape[1])
+        fewest, largest = sorted((found[one].shape[1], found[other].shape[1]))
+        most = fewest if fewest == largest else fewest // 2  # of arrays of two sizes the first halves alone correspond
         if is_same := _alike(found[one][:, :most].reshape(-1), found[other][:, :most].reshape(-1)):
             yield f"{one} and {other} get the same noise ({is_same})"
             break

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _POSITIONS = 65_536  # 512 KiB in float64
 _PROJECTIONS = 8  # one bit each of a random byte
+MASK = 1e4
+"""Elements of this magnitude that no other comes within this factor of are a mask's constants, as -1e9 in the place of
+logits that are left out. They are held by themselves: on their scale nothing else would be."""
+
 _CHUNK = 1 << 16  # elements of a row at a time: the temporary arrays stay small, however many rows there are
 
 
@@ -48,15 +52,20 @@ def sampled_outputs(outputs: NDArray[Any]) -> NDArray[np.float64]:
 def distance(actual: NDArray[Any], reference: NDArray[Any], floor: float = 0.0) -> float:
     """Return the largest error of a sample against the reference's; infinite for another shape, and for NaN or inf.
 
-    The error of elements is relative to the reference's largest magnitude or `floor`, whichever is larger; that of the
-    norm and the projections, which are sums over all elements, to the reference's norm or that of _POSITIONS elements
-    of size `floor`.
+    The error of elements is relative to the reference's largest magnitude (a mask's constants by themselves) or to
+    `floor`, whichever is larger; that of the norm and the projections, which are sums over all elements, to the
+    reference's norm or that of _POSITIONS elements of size `floor`.
     """
     if actual.shape != reference.shape or actual.dtype.kind != "f" or not _are_finite(actual, reference):
         return math.inf
     if actual.ndim > 1:  # Outputs are stored by samples, however many there are.
         actual, reference = sample(actual), sample(reference)
-    errors = [_relative((actual - reference)[:_POSITIONS], max(largest(reference), floor))]
+    difference, expected = (actual - reference)[:_POSITIONS], reference[:_POSITIONS]
+    is_mask = _masks(expected)
+    errors = [
+        _relative(difference[~is_mask], max(largest(reference), floor)),
+        _relative(difference[is_mask], float(np.abs(expected[is_mask]).max(initial=0.0))),
+    ]
     if reference.size > _POSITIONS:
         sums = slice(_POSITIONS, None)
         norm = max(float(reference[_POSITIONS]), floor * math.sqrt(_POSITIONS))
@@ -75,8 +84,18 @@ def kept(sampled: NDArray[Any]) -> NDArray[Any]:
 
 
 def largest(sampled: NDArray[Any]) -> float:
-    """Return the largest magnitude of a sample's elements."""
-    return float(np.abs(kept(sampled)).max(initial=0.0))
+    """Return the largest magnitude of a sample's elements, without a mask's constants."""
+    elements = kept(sampled)
+    return float(np.abs(elements[~_masks(elements)]).max(initial=0.0))
+
+
+def _masks(elements: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which elements are a mask's constants (see MASK), within a factor of two; none where the others are 0."""
+    sizes = np.abs(elements)
+    top = float(sizes.max(initial=0.0))
+    is_mask = sizes >= max(top / 2.0, MASK)
+    others = float(sizes[~is_mask].max(initial=0.0))
+    return is_mask if 0.0 < others <= top / MASK else np.zeros(sizes.shape, bool)
 
 
 def _relative(difference: NDArray[Any], scale: float) -> float:

@@ -131,6 +131,11 @@ MEASURED_FROM = 2
 _SHORT = frozenset({"tf32", "bfloat16", "float16"})
 
 
+def parameter_rounding(precision: str) -> float:
+    """Return the largest relative error of one rounding of a parameter: mixed precisions, too, keep it in float32."""
+    return UNIT_ROUNDOFF["float64" if precision == "float64" else "float32"]
+
+
 def amplitude(precision: str) -> float:
     """Return the share of itself by which a parameter is moved at most, to stand for a precision's roundings."""
     return (REDUCED_ROUNDINGS if precision in _SHORT else ROUNDINGS) * UNIT_ROUNDOFF[precision]

@@ -19,7 +19,7 @@ import numpy as np
 
 from bakeoff.certify.errors import GRADIENT_FLOOR, gradient_floor, named
 from bakeoff.certify.sample import largest
-from bakeoff.certify.tolerances import UNIT_ROUNDOFF
+from bakeoff.certify.tolerances import parameter_rounding
 from bakeoff.spec.optimizer import AdamW, decay_of
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import clipped_share, updated
@@ -44,11 +44,6 @@ may be nothing but rounding, and Adam makes a whole step of its sign."""
 ZERO = 1e-10
 """Share of the largest gradient of all parameters below which an array's gradient is zero but for the reference's
 rounding in float64: that of a bias before a normalisation, or of the keys in an attention."""
-
-_ROUNDING = {"float64": UNIT_ROUNDOFF["float64"]}
-_FLOAT32_ROUNDING = UNIT_ROUNDOFF["float32"]
-"""The largest relative error of one rounding of a parameter: mixed precisions, too, keep parameters in float32."""
-
 
 _ROUNDINGS = 2
 """Of the parameter in a step: its decay, and its update. AdamW's decay is a product with 1 - rate * decay, as PyTorch
@@ -102,7 +97,7 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
         detail = f"no evidence: norm, by which gradients are clipped, is missing or not of {steps} steps"
         return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
     held = held + [name for name in names if _only_decays(name, rows[name], reference, optimizer)]
-    rounding = _ROUNDING.get(precision, _FLOAT32_ROUNDING)
+    rounding = parameter_rounding(precision)
     followed = {name: _following(rows[name], used.get(name), shares) for name in held}
     errors = {
         (step, name): error

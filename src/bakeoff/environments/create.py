@@ -52,6 +52,9 @@ OURS = ("msgspec",)
 """Packages that bakeoff's worker itself needs: they keep their pins in an environment for another version, in which pip
 chooses all others, since it knows which fit."""
 
+NEEDED = ("numpy", "msgspec")
+"""Packages without which no worker runs (bootstrap.py): they are installed beside pins that do not name them."""
+
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?P<extras>\[[^\]]*\])?\s*(?P<pin>[^;#]*)(?P<marker>;[^#]*)?")
 _VERSION = re.compile(r"\d[\w.+!-]*")
 _NOT_FOUND = re.compile(
@@ -79,6 +82,18 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     def lines(self) -> list[str]:
         """Return what pip is asked to install, without comments."""
+        return [*self._lines(), *self.added()]
+
+    def added(self) -> list[str]:
+        """Return what a worker needs and a user's own pins do not name; frameworks' own files are taken as they are."""
+        if self.requirements.parent == self.framework.path:
+            return []
+        matches = map(_REQUIREMENT.match, self._lines())
+        named = {match["name"].lower() for match in matches if match}
+        return [name for name in NEEDED if name not in named]
+
+    def _lines(self) -> list[str]:
+        """Return the lines of the requirements, without comments."""
         text = self.requirements.read_text("utf-8") if self.pins is None else self.pins
         return [line for each in text.splitlines() if (line := each.partition(" #")[0].strip()) and line[0] != "#"]
 
@@ -286,7 +301,7 @@ def _make(folder: Path, plan: Plan, show: Show) -> Environment:
             requirements.write_text(plan.pins, "utf-8")
         show(f"{folder.name}: installing {requirements}")
         pip = [str(environment.python), "-m", "pip", "--disable-pip-version-check", "--no-input"]
-        _run([*pip, "install", "--progress-bar", "off", "-r", str(requirements)], folder.name, show)
+        _run([*pip, "install", "--progress-bar", "off", "-r", str(requirements), *plan.added()], folder.name, show)
         rest = plan.framework.path / INSTALL
         if rest.is_file():
             show(f"{folder.name}: running {rest}")

@@ -181,14 +181,14 @@ def _other_when_repeated(plan: ContenderPlan, timed: Sequence[Record], most: Seq
     """Yield the first timed trial in which the first steps from the saved state have other losses after all steps.
 
     One process is held against itself, from the same parameters on the same batches: a step that does less once it is
-    warm, and still moves parameters, is found by this alone. Not where dropout draws, whose numbers go on in some
-    frameworks, nor in float16, where the scale of the loss decides which steps are skipped.
+    warm, and still moves parameters, is found by this alone. What draws at random draws the same again: that state is
+    saved, too. Not in float16, where the scale of the loss decides which steps are skipped.
     """
     if _precision(plan) == SCALED:
         return
     for record in timed:
         tie = record.tie
-        if tie is None or tie.drops:
+        if tie is None:
             continue
         for step, (found, expected, bound) in enumerate(zip(tie.repeated, tie.from_saved, most, strict=False)):
             error = _relative(found, expected)

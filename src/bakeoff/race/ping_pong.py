@@ -25,11 +25,8 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import Record
     from bakeoff.spec.request import Request
 
-APART = "a round alone is held against one together"
-"""Why a contender runs by itself, in the words of a trial's record."""
-
-
 APART = "each is alone by intent, to be compared with rounds together"
+"""Why a contender runs by itself, in the words of a trial's record."""
 
 
 def both_ways(

@@ -79,9 +79,10 @@ KINDS: dict[Purpose, Kind] = {
 }
 """Every kind of trial: worker and parent both decide by this table."""
 
-SNAPSHOT_STEPS = 10
+SNAPSHOT_STEPS = 4
 """The state of training that timed parts begin with is that after so many steps: the optimiser's state is no longer
-zero, and a warm-up has at least as many steps, however long they are."""
+zero, and the two steps behind it, which are repeated in the end (`trial.tied`), are still among the certificate's six.
+"""
 
 CacheState = Literal["", "cold", "warm"]
 

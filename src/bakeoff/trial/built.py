@@ -44,6 +44,7 @@ class Unrun:
     step: Step | None
     """None once it is released."""
     model: Model
+    """Without its weights, unless spreads are to be measured with them."""
 
     def conclude(self, draft: Draft) -> None:
         """Note what is in force; raise UnsupportedError where that is another arithmetic than was asked.
@@ -118,7 +119,9 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
         # Asked here, too, because evidence takes minutes; where steps are timed, the first one is to find nothing warm.
         if found := measured_tf32(opened):
             check_tf32(step.settings() | found)
-        return Unrun(opened, step, model), Built(build_ns=build_ns, first_step_ns=0)
+        # A step has its own copy of the weights; only draws begin with them once more.
+        kept = model if trial.spreads else msgspec.structs.replace(model, weights={})
+        return Unrun(opened, step, kept), Built(build_ns=build_ns, first_step_ns=0)
     drops = plan.drops(model.build, model.size)
     metric = metric_of(trial, model.size) if trial.purpose == "epochs" else None
     del model

@@ -16,7 +16,7 @@ from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
 from bakeoff.certify.sample import sample, sampled_outputs
 from bakeoff.certify.spread import Results, moved, moved_statistics, spread
 from bakeoff.certify.state import added
-from bakeoff.certify.tolerances import OPERATION_ROUNDINGS, UNIT_ROUNDOFF
+from bakeoff.certify.tolerances import OPERATION_ROUNDINGS, UNIT_ROUNDOFF, amplitude
 from bakeoff.spec.evidence import EVIDENCE_VERSION, Evidence
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
@@ -68,20 +68,23 @@ class Gathering:
         """
         step, prepared, owed = self._step, self._prepared, self._owed
         for index in range(OUTPUT_BATCHES):
-            outputs = step.outputs(prepared[index % len(prepared)])
-            self.arrays[f"output/{index}"] = sampled_outputs(np.asarray(outputs))
+            # No name holds them: GPT-2's whole outputs are 5 GB in float64, and would be there until the end.
+            self.arrays[f"output/{index}"] = sampled_outputs(np.asarray(step.outputs(prepared[index % len(prepared)])))
         if "ran" in owed:
             self.arrays |= _ran_arrays(step, prepared)
-        if "gradients" in owed:
+        kept = self._updates() if updates and "updates" in owed else None
+        # The gradients that the first update follows are the same, unless a step is made of parts.
+        is_same = kept is not None and not hasattr(step, "parts")
+        if "gradients" in owed and not is_same:
             self.arrays |= _gradient_arrays(step, prepared[0])
         if "norms" in owed:
             self.arrays |= _norms_arrays(step, prepared)
         if not self._scenario.has_loss:
             return
-        noisy = "noise" in owed and self._trial.per_sample is not None and self._trial.per_sample.is_noisy
-        kept = Updates(step, clips=_clips(self._model), noisy=noisy) if updates and "updates" in owed else None
         changes = Changes(step) if self.ready_made else None
         self.losses = _losses(step, prepared, 0, 1, kept)
+        if kept is not None and is_same:
+            self.arrays |= kept.first
         before: Arrays = {}
         if "state" in owed:
             self.arrays |= _state_arrays(step, self._model, self.state)
@@ -92,6 +95,12 @@ class Gathering:
         self.arrays |= kept.arrays() if kept else {}
         self.changed = changes.count() if changes else None
         self.metric = self._metric(step.parameters()).value if self._metric else None
+
+    def _updates(self) -> Updates:
+        """Return what keeps the changes of the parameters."""
+        asked = self._trial.per_sample
+        noisy = "noise" in self._owed and asked is not None and asked.is_noisy
+        return Updates(self._step, clips=_clips(self._model), noisy=noisy)
 
     def apply_optimizer(self) -> None:
         """Apply the workload's optimiser to given gradients, where that is owed."""
@@ -145,16 +154,20 @@ def with_spread(  # noqa: PLR0913 - what evidence is computed of, and the precis
     precision: str,
 ) -> Evidence:
     """Return evidence, whose arrays are in the folder, with how far it moves with the parameters for a precision."""
+    for other, found in evidence.spreads.items():
+        if amplitude(other) == amplitude(precision):  # float16 has as many bits as TF32: the draws would be the same
+            return msgspec.structs.replace(evidence, spreads=evidence.spreads | {precision: found})
     reference = Results(read_arrays(folder / EVIDENCE_FILE, evidence.arrays_sha256), evidence.losses, evidence.metric)
-    draws = []
-    for draw, weights in enumerate(moved(model.weights, precision)):
-        beside = msgspec.structs.replace(model, weights=weights)
-        step = engine.build(beside, trial.scenario, trial.options)
-        found = Gathering(engine, step, beside, trial, batches)
-        with _rounding(engine, precision, draw):
-            found.compute(updates=precision == "float64")  # in which alone parameters are held step by step
-        draws.append(Results(found.arrays, _numbers(found.losses), found.metric))
-        del step, found  # two models at a time are enough: the reference's own is one
+    draws: list[Results] = []
+    bare = msgspec.structs.replace(model, weights={})
+    for weights in moved(model.weights, precision):
+        step = engine.build(msgspec.structs.replace(model, weights=weights), trial.scenario, trial.options)
+        del weights  # a step has copies of its own, and of a large model one more is too many
+        beside = Gathering(engine, step, bare, trial, batches)
+        with _rounding(engine, precision, len(draws)):
+            beside.compute(updates=precision == "float64")  # in which alone parameters are held step by step
+        draws.append(Results(beside.arrays, _numbers(beside.losses), beside.metric))
+        del step, beside  # two models at a time are enough: the reference's own is one
     is_padded = any(array.length for array in model.size.inputs.values())
     statistics = _of_statistics(engine, model, trial, batches) if is_padded and precision == "float32" else []
     spreads = evidence.spreads | {precision: spread(precision, reference, draws, statistics, optimizer=model.optimizer)}

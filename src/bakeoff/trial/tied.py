@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
 
 SAMPLED = 4096
-"""Elements of each array of parameters that are compared before and after a step, at most: one that trains changes some
-of some array, and of a model of 300 arrays no more than 10 MB are kept."""
+"""Elements of each array of parameters that are compared at most, before and after a step and between replicas: one
+that trains changes some of some array, and of a model of 300 arrays no more than 10 MB are kept."""
 
 REPEATED_STEPS = 2
 """Steps from the saved state whose losses are read in the warm-up and again at the end: the first tells what a step
-computes of which batch, the second one what the first step did to the parameters."""
+computes of which batch, the second one what the first step did to the parameters. Both are among the certificate's
+steps (SNAPSHOT_STEPS), so that no step lies between what is certified and what is repeated."""
 
 
 class Ties:
@@ -49,9 +50,9 @@ class Ties:
     def warm(self, stepper: Stepper, command: Warm) -> list[int]:
         """Run a warm-up; read the losses of the certificate's steps, and of the first ones from the saved state."""
         early: list[int] = []
-        while self._loses and len(early) < command.steps and (losses := self._unread(stepper)) is not None:
+        while self._loses and len(early) < command.steps and (unread := self._unread(stepper)):
             early += stepper.fenced(1)
-            self._note(losses)
+            self._note(*unread)
         left_s = max(0.0, command.seconds - sum(early) * 1e-9)
         return early + stepper.fenced(command.steps - len(early), left_s, command.limit - len(early))
 
@@ -80,13 +81,13 @@ class Ties:
             repeated=self._repeated(stepper),
         )
 
-    def _unread(self, stepper: Stepper) -> list[float | None] | None:
-        """Return the losses that the one of the next step belongs to; None where it is not read."""
-        if len(self._losses) <= self._opened.trial.certify_steps:
-            return self._losses
+    def _unread(self, stepper: Stepper) -> list[list[float | None]]:
+        """Return the lists that the loss of the next step belongs to; none where it is not read."""
+        found = [self._losses] if len(self._losses) <= self._opened.trial.certify_steps else []
         read = len(self._from_saved)
-        reads = stepper.rewinds and read < REPEATED_STEPS and self._saved.position == stepper.position - read
-        return self._from_saved if reads else None
+        if stepper.rewinds and read < REPEATED_STEPS and self._saved.position == stepper.position - read:
+            found.append(self._from_saved)
+        return found
 
     def _repeated(self, stepper: Stepper) -> list[float | None]:
         """Run as many steps from the saved state as the warm-up has read, and return their losses."""
@@ -104,10 +105,13 @@ class Ties:
         self._step.wait()
         return self._step
 
-    def _note(self, losses: list[float | None]) -> None:
-        """Read the loss of the step that has run."""
-        if self._loses:
-            losses.append(_number(self._step.result()))
+    def _note(self, *lists: list[float | None]) -> None:
+        """Read the loss of the step that has run, and add it to each list."""
+        if not self._loses:
+            return
+        loss = _number(self._step.result())
+        for losses in lists:
+            losses.append(loss)
 
 
 def _sampled(step: Step) -> dict[str, bytes]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bakeoff.certify.per_sample import NOISE_POSITIONS
+from bakeoff.certify.per_sample import noise_positions
+from bakeoff.certify.sample import sample
 from bakeoff.certify.update import positions
 from bakeoff.workloads.optimizers import norm_of
 
@@ -33,10 +34,14 @@ class Updates:
         self._positions: dict[str, NDArray[np.int64]] = {}
         self._rows: dict[str, list[NDArray[np.float64]]] = {}
         self._used: dict[str, list[NDArray[np.float64]]] = {}
+        self.first: Arrays = {}
+        """`gradient/NAME`: the first step's gradients, without noise."""
 
     def before(self, batch: Any) -> None:
         """Note the gradients that a step on this batch is to follow."""
         gradients = self._step.gradients(batch)
+        if not self._rows:
+            self.first = {f"gradient/{name}": sample(value) for name, value in gradients.items()}
         if self._is_noisy:
             gradients = self._with_noise(batch, gradients)
         if not self._rows:
@@ -52,7 +57,8 @@ class Updates:
         """Return the gradients with noise, and note what that adds to these, which are without."""
         noisy = self._step.noisy_gradients(batch)
         for name, value in plain.items():
-            first, second = (np.asarray(one, np.float64).reshape(-1)[:NOISE_POSITIONS] for one in (noisy[name], value))
+            places = noise_positions(np.shape(value))
+            first, second = (np.asarray(one).reshape(-1)[places].astype(np.float64) for one in (noisy[name], value))
             self._noise.setdefault(name, []).append(first - second)
         return noisy
 

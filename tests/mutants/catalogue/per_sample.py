@@ -109,6 +109,11 @@ TORCH = [
         NOISE,
     ),
     in_torch(
+        "the first elements of an array alone get noise",
+        [("torch.randn_like(one)", "torch.randn_like(one) * (torch.arange(one.numel()).reshape(one.shape) < 512)")],
+        NOISE,
+    ),
+    in_torch(
         "the step leaves the noise out",
         [("self._noisy(found), strict=True)", "[one / len(found.norms) for one in found.sums], strict=True)")],
         {"imdb-embed/per-sample-gradients": "update"},
@@ -172,6 +177,11 @@ JAX = [
     in_jax("the noise is twice what is asked for", [(JAXS_NOISE, f"2.0 * {JAXS_NOISE}")], NOISE),
     in_jax("each sample adds noise of its own", [(JAXS_NOISE, f"count**0.5 * {JAXS_NOISE}")], NOISE),
     in_jax("every array gets the same noise", [("jax.random.normal(each[name],", "jax.random.normal(adding,")], NOISE),
+    in_jax(
+        "a row of noise is drawn for all rows",
+        [(JAXS_NOISE, JAXS_NOISE.replace("one.shape", "one.shape[-1:]"))],
+        NOISE,
+    ),
     in_jax(
         "every step draws the same noise",
         [("optimizer=optimizer, key=key)", "optimizer=optimizer)")],

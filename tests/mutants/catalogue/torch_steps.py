@@ -286,6 +286,19 @@ CLOCK = [
     ),
     in_clock(
         "engine.py",
+        "behind the certificate's six steps a step takes half of its batch",
+        [
+            (
+                TAKEN,
+                TAKEN + "        self._calls = getattr(self, '_calls', 0) + 1\n"
+                "        if self._calls > 6:\n"
+                "            inputs, targets = (part[: len(part) // 2] for part in (inputs, targets))\n",
+            )
+        ],
+        {"race": "tie"},
+    ),
+    in_clock(
+        "engine.py",
         "from step 20 on a step takes half of its batch",
         [
             (

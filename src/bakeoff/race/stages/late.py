@@ -14,6 +14,7 @@ from bakeoff.race.remembered import DISTURBED_HOLDS, age, digest, keep, recall, 
 from bakeoff.race.stages.stage import (
     PROCESS_S,
     SHORTEST_STEP_S,
+    WARM_UP,
     Adopted,
     Checkpoint,
     Session,
@@ -24,7 +25,6 @@ from bakeoff.race.stages.stage import (
 )
 from bakeoff.spec.protocol import MeasureLate
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.spec.trial import SNAPSHOT_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +93,7 @@ def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint]:
 
 def _early_and_late(until: int, step_s: float, session: Session) -> None:
     """Warm up, and run the pairs of blocks; the late steps may take as long as a trial's every answer."""
-    session.warm_up(SNAPSHOT_STEPS)
+    session.warm_up(WARM_UP.fewest)
     session.tell(f"early and late steps, up to step {until:,}")
     lead, steps = BLOCKS.sizes(step_s)
     session.ask(MeasureLate(late_step=until, pairs=BLOCKS.pairs, lead=lead, steps=session.whole(steps)))

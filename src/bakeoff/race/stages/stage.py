@@ -18,7 +18,6 @@ from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.workers.worker import Worker, WorkerLostError
 from bakeoff.spec import protocol
 from bakeoff.spec.record import Record
-from bakeoff.spec.trial import SNAPSHOT_STEPS
 from bakeoff.store.results import Records, read_records
 
 if TYPE_CHECKING:
@@ -34,6 +33,8 @@ Result = TypeVar("Result")
 class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
     """How long a worker is warmed up, waiting for each step; later rounds run as many steps as the first."""
 
+    fewest: int = 10
+    """At least, however long steps are."""
     steps: int = 20
     """At least where steps are short: MSER-5 needs several batches of 5."""
     seconds: float = 0.3
@@ -80,7 +81,7 @@ class Session:
     def warm_up(self, steps: int | None = None) -> list[int]:
         """Build the step and warm it up, by so many steps or as long as it takes; return each warm step's time in ns.
 
-        Of long steps, as many as the saved state needs are enough. Where the shapes of batches differ, two passes over
+        Of long steps, the fewest are enough. Where the shapes of batches differ, two passes over
         them: the first one compiles, the second one tells how long steps are.
         """
         self.tell("building")
@@ -89,7 +90,7 @@ class Session:
         if steps is not None:
             return self.warm(protocol.Warm(steps=steps))
         passes = 2 * self.pass_steps if self.pass_steps > 1 else 0
-        warm_ns = self.warm(protocol.Warm(steps=max(SNAPSHOT_STEPS, passes)))
+        warm_ns = self.warm(protocol.Warm(steps=max(WARM_UP.fewest, passes)))
         left_s = WARM_UP.seconds - sum(warm_ns) * 1e-9
         if left_s > 0:
             missing, limit = (max(0, count - len(warm_ns)) for count in (WARM_UP.steps, WARM_UP.limit))

@@ -148,7 +148,7 @@ def _checked(explanation: Explanation, gap: Gap, suspect: Suspect | None, *, is_
     # Of the same race, in which the gap may be another than in the race that is explained.
     before = f"{rounded(suspect.ratio_before, 3)}x" if suspect.ratio_before else raced_ratio(explanation, gap)
     moved = _moved(before, suspect.ratio.estimate)
-    return f"with {switch}{about} {moved}{_but(suspect, moved)}: {status}"
+    return f"in a race with {switch}{about} {moved}{_but(suspect, moved)}: {status}"
 
 
 def _but(suspect: Suspect, moved: str) -> str:
