@@ -154,6 +154,22 @@ def test_the_machine_is_described() -> None:
     assert json.loads(json.dumps(describe())) == facts
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("AMD EPYC", "AMD EPYC (family 26, model 2)"),
+        ("Intel(R) Xeon(R) CPU @ 2.20GHz", "Intel(R) Xeon(R) CPU @ 2.20GHz (family 26, model 2)"),
+        ("AMD EPYC 9R14", "AMD EPYC 9R14"),
+        ("Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz", "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz"),
+    ],
+)
+def test_a_processor_whose_name_is_hidden_is_told_by_its_numbers(system: Files, name: str, said: str) -> None:
+    """Two kinds of processors that a cloud gives one name are two: records would be held for one machine's."""
+    block = f"processor\t: 0\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: {name}\nflags\t\t: fpu\n\n"
+    system({"/proc/cpuinfo": 2 * block})
+    assert describe()["processor"] == said
+
+
 def test_a_machine_that_tells_nothing_is_described(system: Files) -> None:
     """Without /proc the hypervisor is unknown, and the processor is what Python knows."""
     system({})

@@ -49,14 +49,20 @@ def describe(gpu: Facts | None = None) -> Facts:
 
 
 def processor() -> str:
-    """Return the processor's model name, such as "AMD EPYC 9R14" or "Apple M2 Pro"."""
+    """Return the processor's model name, such as "AMD EPYC 9R14" or "Apple M2 Pro".
+
+    Clouds hide which it is ("AMD EPYC", "Intel(R) Xeon(R) CPU @ 2.20GHz"), and give another one on another day: such a
+    name has the family and the model by number behind it.
+    """
     try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith(("model name", "Model")):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass  # Not Linux: what follows is the best that other systems offer.
-    return _apple_chip() or platform.processor() or platform.machine()
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:  # Not Linux: what follows is the best that other systems offer.
+        return _apple_chip() or platform.processor() or platform.machine()
+    told = {key.strip(): value.strip() for key, colon, value in (line.partition(":") for line in lines) if colon}
+    name = told.get("model name") or told.get("Model") or platform.processor() or platform.machine()
+    numbers = [f"{word} {told[key]}" for word, key in (("family", "cpu family"), ("model", "model")) if key in told]
+    is_hidden = not any(map(str.isdigit, name.partition("@")[0]))
+    return f"{name} ({', '.join(numbers)})" if is_hidden and numbers else name
 
 
 def _apple_chip() -> str:
