@@ -120,7 +120,7 @@ def _faults(found: Mapping[str, NDArray[np.float64]]) -> Iterator[str]:
             break
     for one, other in combinations(found, 2):
         fewest, largest = sorted((found[one].shape[1], found[other].shape[1]))
-        most = fewest if fewest == largest else fewest // 2  # of arrays of two sizes the first halves alone correspond
+        most = fewest if fewest == largest else min(fewest, largest // 2)  # second halves begin elsewhere
         if is_same := _alike(found[one][:, :most].reshape(-1), found[other][:, :most].reshape(-1)):
             yield f"{one} and {other} get the same noise ({is_same})"
             break
