@@ -199,6 +199,7 @@ def _comparison(study: PublishedStudy, declared: Declared) -> list[str]:
     size = f"{declared.batch_size}" + (f", {steps:,} {what}" if study.unit_of(declared) == "s" else "")
     size += f", padding {declared.padding}" if declared.padding != FIXED else ""
     size += f"; {declared.other}" if declared.other else ""
+    size += "".join(f"; {row} by {contender}" for row, contender in declared.contenders.items())
     told = "; ".join(figures) or "no number"
     return [f"{declared.name}: {declared.workload}, {declared.scenario}", size, _scaled(declared), told]
 

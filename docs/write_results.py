@@ -22,6 +22,7 @@ from bakeoff.report.forms.markdown import escaped, table, to_markdown
 from bakeoff.report.pages import page_of
 from bakeoff.report.pages.published_claims import sentence
 from bakeoff.report.units import column, listed, unit_for
+from bakeoff.spec.errors import BakeoffError
 from bakeoff.spec.text import count
 from bakeoff.store import studies
 from bakeoff.store.files import write_atomically
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome
     from bakeoff.judge.reproduction import PublishedPair
     from bakeoff.report.export.study import Packed
+    from bakeoff.store.studies import StudyFile
 
 ROOT = Path(__file__).parents[1]
 RECORDS = Path("docs/records/studies")
@@ -59,9 +61,11 @@ RESULTS=results` keeps them and writes this page.
 """
 
 LEGEND = """
-**Same order**: the pair that the document has as slower is slower here, too. On other hardware, or scaled down, that
-confirms nothing: a study's page says which. **Not decided**: too few rounds, no clear difference, or the document's own
-repeats overlap. **Not measured**: a row that cannot be run here, with its reason on the study's page.
+**Same order**: what the document has as slower is slower here, too, or both are equal here (within 5 %) and less than
+5 % apart there; **other order**: it is faster here, or one alone of both places has them equal. On other hardware, or
+scaled down, that confirms nothing: a study's page says which. **Not decided**: too few rounds, no clear difference,
+or the document's own repeats overlap. **Not measured**: a row that cannot be run here, with its reason on the study's
+page.
 """
 
 _DECIDED = {"same": "same order", "other": "other order"}
@@ -229,12 +233,19 @@ def _listed(folders: Sequence[str]) -> str:
 
 def keep(results: Path, root: Path = ROOT) -> list[str]:
     """Keep the latest study of each shipped name in a results directory; return a sentence for each, or why not."""
-    latest = {}
+    latest, said = {}, []
     for folder in studies.studies(results):
-        stored = studies.read(folder)
-        if stored.study.reproduces is not None and stored.study.name in names():
+        try:
+            stored = studies.read(folder)
+        except BakeoffError as error:
+            said.append(f"{folder.name}: not kept: {error}")
+            continue
+        if stored.study.reproduces is None or stored.study.name not in names():
+            continue
+        if _has_all_rows(stored):
             latest[stored.study.name] = (folder, stored)
-    said = []
+        else:
+            said.append(f"{folder.name}: not kept: not all of its document's rows were asked for")
     for name, (folder, stored) in sorted(latest.items()):
         asked = zip(stored.study.points, stored.states, strict=True)
         # Another reason is an end, and stands on the page: such a comparison could not be had.
@@ -250,6 +261,15 @@ def keep(results: Path, root: Path = ROOT) -> list[str]:
         write_atomically(root / RECORDS / f"{name}{ENDING}", content)
         said.append(f"{name}: {len(content) / 1e3:.0f} kB of {folder}")
     return said or [f"{results}: no study of a shipped name lies there"]
+
+
+def _has_all_rows(stored: StudyFile) -> bool:
+    """Return whether every row of the document was asked for: a study of some contenders is not the document's."""
+    here = stored.study.reproduces
+    assert here is not None
+    published = here.published
+    declared = {one.name: {row.name for row in published.rows_of(one)} for one in published.comparisons}
+    return all(declared[point.title] <= point.rows.keys() for point in stored.study.points)
 
 
 def main(folders: Iterable[str]) -> None:

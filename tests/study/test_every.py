@@ -203,6 +203,12 @@ def test_a_budget_is_shared_by_documents_that_had_nothing(tmp_path: Path) -> Non
     assert shares["a"] == pytest.approx(500, abs=50)
     assert (shares["b"] or 0) > 900
     assert (shares["a2"] or 0) > 900
+    # What is finished already, or cannot be here, takes no share.
+    wanted = [study("a", "a", 1), study("x", "x", 2, ("nobody", "nowhere")), study("b", "b", 3), study("c", "c", 4)]
+    ran(wanted[:1], tmp_path / "some")
+    ran(wanted, tmp_path / "some", observe=note, resume=True, budget_s=1000.0)
+    assert shares["b"] == pytest.approx(500, abs=50)
+    assert (shares["c"] or 0) > 900
     late = ran([study("a", "a", 1), study("b", "b", 3)], tmp_path / "short", budget_s=1e-9)
     assert [(one.ended, one.reason) for one in late.studies] == [("left", OUT_OF_TIME)] * 2
     assert [one.ended for one in ran([study("a", "a", 1)], tmp_path / "short", resume=True).studies] == ["done"]

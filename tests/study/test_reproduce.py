@@ -152,8 +152,20 @@ def test_hardware_that_is_not_stated_tells_nothing(tmp_path: Path) -> None:
         ([(32.0, 60.0), (55.0,)], "fake:step_ms=2", "unclear there", "inconclusive"),
         ([(32.0,), (55.0,)], "fake:noise=0.001", "other", "disagrees"),
         ([(100.0,), (103.0,)], "fake:noise=0.001", "same", "agrees"),
+        ([(10.0, 12.0, 14.0), (9.0, 11.0, 12.5)], "fake:noise=0.001", "unclear there", "inconclusive"),
+        ([(32.0,), (32.0,)], "fake:step_ms=2", "other", "disagrees"),
+        ([(32.0,), (32.0,)], "fake:noise=0.001", "same", "agrees"),
     ],
-    ids=["same", "other", "overlapping repeats", "equal here alone", "equal on both sides"],
+    ids=[
+        "same",
+        "other",
+        "overlapping repeats",
+        "equal here alone",
+        "equal on both sides",
+        "overlapping repeats, equal here",
+        "equal there alone",
+        "the same figure, equal here",
+    ],
 )
 def test_the_same_work_on_the_same_kind_of_device_tells(
     tmp_path: Path, values: list[tuple[float, ...]], second: str, order: str, ranking: str
@@ -173,6 +185,20 @@ def test_the_same_work_on_the_same_kind_of_device_tells(
     outcome = ran(msgspec.structs.replace(study, rows=rows, comparisons=(full,)), tmp_path, full=True)
     (pair,) = pairs_by_row(outcome).values()
     assert (pair.order, pair.ranking) == (order, ranking)
+
+
+def test_a_row_of_a_gpu_that_ran_on_a_processor_is_other_hardware(tmp_path: Path) -> None:
+    """Beside a row of a processor, too: what counts is where each of them ran."""
+    study = published()
+    rows = tuple(
+        msgspec.structs.replace(row, contender=text, on_cpu=text, device=device)
+        for row, text, device in zip(study.rows, ("fake", "fake:step_ms=2"), ("gpu", "cpu"), strict=False)
+    )
+    (declared,) = study.comparisons
+    full = msgspec.structs.replace(declared, figures=declared.figures[:2], steps=20)
+    outcome = ran(msgspec.structs.replace(study, rows=rows, comparisons=(full,)), tmp_path, full=True)
+    (pair,) = pairs_by_row(outcome).values()
+    assert (pair.ranking, pair.reason) == ("inconclusive", "other hardware")
 
 
 def test_a_use_case_is_run_on_one_device_and_on_two(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import signal
 import sys
 import time
@@ -35,6 +36,11 @@ TERMINATED = 143
 
 class TerminatedError(KeyboardInterrupt):
     """The process was asked to end by SIGTERM, which is answered as Ctrl-C is."""
+
+
+def command_of(words: Sequence[str]) -> str:
+    """Return a command as it is kept, to be repeated: without --resume, which goes on with what there is already."""
+    return shlex.join(["bakeoff", *(word for word in words if word != "--resume")])
 
 
 def code_of(interrupt: KeyboardInterrupt) -> int:

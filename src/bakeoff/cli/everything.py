@@ -113,15 +113,10 @@ def lines(every: Every, results: str) -> list[str]:
     said = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
     told = [*columns(rows, indent=INDENT), "", f"Of {len(every.studies)} studies: {said}."]
     if counts["left"] or counts["failed"]:
-        told.append(f"go on with  {_again(every.command)}")
+        told.append(f"go on with  {every.command} --resume")
     return [*told, f"summary     {Path(results) / STATE_FILE}"]
 
 
 def _where(state: StudyState) -> str:
     """Return where a study's records are, and why it is not done."""
     return ": ".join(part for part in (state.path, state.reason) if part)
-
-
-def _again(command: str) -> str:
-    """Return the command that goes on with what is left."""
-    return command if "--resume" in command.split() else f"{command} --resume"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bakeoff.cli import FAILED, completing, dryrun, everything, parameters
+from bakeoff.cli import FAILED, command_of, completing, dryrun, everything, parameters
 from bakeoff.report.called import pasteable
 from bakeoff.spec.errors import UnknownNameError, UsageError
 
@@ -128,7 +128,7 @@ class _Asked:
         from bakeoff.study.published import load
 
         self._given = given
-        self.command = shlex.join(["bakeoff", *sys.argv[1:]])
+        self.command = command_of(sys.argv[1:])
         self.budget_s = None if given["budget"] is None else parameters.seconds(given["budget"], "--budget")
         self.is_all = given["study"] == everything.ALL
         self.published = everything.shipped() if self.is_all else [load(given["study"])]

@@ -2,7 +2,6 @@
 
 # ruff: noqa: ARG001 (typer gives the parameters in the context, too, where `requested` reads them by their names)
 
-import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bakeoff.cli import FAILED, code_of, dryrun, explained, maxbatch, parameters, showing, sweep
+from bakeoff.cli import FAILED, code_of, command_of, dryrun, explained, maxbatch, parameters, showing, sweep
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def requested(params: dict[str, Any], asked: sweep.Asked, words: "Sequence[str]"
         else 0.0,
         "margin": parameters.share(params["margin"], "--margin"),
         "trial_limit_s": parameters.seconds(params["trial_limit"], "--trial-limit"),
-        "command": shlex.join(["bakeoff", *words]),
+        "command": command_of(words),
     }
     return Request(**same | read | asked.fields)
 

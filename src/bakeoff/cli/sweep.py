@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from bakeoff.cli import FAILED
+from bakeoff.cli import FAILED, command_of
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ def _with_commands(study: Study, several: Sequence[Words], arguments: Sequence[s
         words = list(arguments)
         for one in several:
             words = with_value(words, one, point.coordinates[one.name])
-        request = msgspec.structs.replace(point.request, command=shlex.join(["bakeoff", *words]))
+        request = msgspec.structs.replace(point.request, command=command_of(words))
         points.append(msgspec.structs.replace(point, request=request))
     return msgspec.structs.replace(study, points=points)
 

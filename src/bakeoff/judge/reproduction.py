@@ -205,11 +205,11 @@ def _order(ratio: float, low: float, verdict: Verdict | None, point: PointOutcom
         return "too few rounds"
     if verdict.verdict == "undecided":
         return "undecided"
+    if low < 1.0 or low == 1.0 < ratio:
+        return "unclear there"
     if verdict.verdict == "equal":
         return "same" if ratio <= 1.0 + point.outcome.comparison.procedure.margin else "other"
-    if low <= 1.0:
-        return "unclear there"
-    return "same" if verdict.verdict == "slower" else "other"
+    return "same" if verdict.verdict == "slower" and ratio > 1.0 else "other"  # 1: one figure each, and the same
 
 
 _RANKINGS: dict[Order, Ranking] = {"same": "agrees", "other": "disagrees", "undecided": "undecided"}
@@ -218,17 +218,21 @@ _RANKINGS: dict[Order, Ranking] = {"same": "agrees", "other": "disagrees", "unde
 
 def _no_ranking(study: StudyOutcome, published: PublishedStudy, declared: Declared, rows: tuple[str, str]) -> str:
     """Return why the measured order can neither confirm nor refute the published one; empty where it can."""
-    devices = {published.row(name).device for name in rows}
-    here = study.study.reproduces
-    assert here is not None
+    point = next(one for one in study.points if one.point.title == declared.name)
+    there = [published.row(name).device for name in rows]
     reasons = []
-    if "not stated" in devices:
+    if "not stated" in there:
         reasons.append("hardware not stated there")
-    # Rows for both kinds of device are run on both here, too.
-    elif devices not in ({"gpu", "cpu"}, {here.kind}):
+    elif there != [_kind_here(point, name) for name in rows]:
         reasons.append("other hardware")
     reasons += [declared.other] if declared.other else []
     return ", ".join([*reasons, *(["scaled down"] if is_smaller(study, declared) else [])])
+
+
+def _kind_here(point: PointOutcome, row: str) -> str:
+    """Return whether a row's contender ran on a processor or a GPU."""
+    found = contender_of(point, row)
+    return "cpu" if found is None or found.plan.contender.options.get("device", "cpu") == "cpu" else "gpu"
 
 
 def is_smaller(study: StudyOutcome, declared: Declared) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from bakeoff.measure.gpu_packages import is_library
@@ -31,13 +32,17 @@ def machine_line(outcome: Outcome) -> str:
 
 
 def machines_line(outcomes: Sequence[Outcome]) -> str:
-    """Return the machine of several comparisons, and in how many of them it was not calm; empty where none was made."""
+    """Return what several comparisons ran on, and in how many of them it was not calm; empty where none was made."""
     if not outcomes:
         return ""
     busy = sum(outcome.calm is False for outcome in outcomes)
     calm = "calm" if all(outcome.calm for outcome in outcomes) else "noise unknown"
     state = f"busy in {busy} of {count(len(outcomes), 'comparison')}" if busy else calm
-    return f"{machine_name(outcomes[0])}, {state}"
+    names = Counter(map(machine_name, outcomes))
+    (name, *others) = names
+    if others:  # jobs of a cluster, or a study that went on elsewhere
+        name = listed(f"{one} ({count(number, 'comparison')})" for one, number in names.items())
+    return f"{name}, {state}"
 
 
 def machine_name(outcome: Outcome) -> str:

@@ -105,6 +105,7 @@ class EveryRun:
         self._wanted, self._declare = in_order(wanted), declare
         self._results, self._resume = results, resume
         self._left = Stopwatch(budget_s)
+        self._open: dict[str, bool] = {}
         self._every = Every(
             began_at=datetime.now(UTC).isoformat(timespec="seconds"),
             command=command,
@@ -172,7 +173,18 @@ class EveryRun:
         before = {one.document.name for one in self._wanted[:index]}
         if left_s is None or self._wanted[index].document.name in before:
             return left_s
-        return left_s / len({one.document.name for one in self._wanted} - before)
+        waiting = {one.document.name for one in self._wanted[index:] if self._takes_time(one)} - before
+        return left_s / max(1, len(waiting))
+
+    def _takes_time(self, published: PublishedStudy) -> bool:
+        """Return whether a study was to be run when all began: neither finished, nor one that cannot be here."""
+        if published.id not in self._open:
+            try:
+                study = self._declare(published)
+                self._open[published.id] = not (self._resume and all(finished(study, self._results)))
+            except (BakeoffError, OSError):  # What is wrong is told when its turn comes.
+                self._open[published.id] = False
+        return self._open[published.id]
 
     def _begun(self, published: PublishedStudy, reason: str) -> StudyState:
         """Return what there is of a study that was not run to its end, for this reason.

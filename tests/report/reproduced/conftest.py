@@ -18,13 +18,16 @@ STEPS_MS = {"tensorflow": 24.0, "torch": 27.0, "jax": 30.0}
 ROWS = {"tensorflow": "tensorflow", "pytorch": "torch", "jittor": "jittor"}
 
 
-def raced(declared: Declared, labels: list[str], batch_size: int, size: str) -> Outcome:
+def raced(declared: Declared, labels: list[str], batch_size: int, size: str, device: str) -> Outcome:
     """Make the outcome of one comparison: 1.125 times as long for torch, 1.25 times for jax, decided."""
     contenders = []
     for label in labels:
         step_s = STEPS_MS[label.partition(":")[0]] * batch_size / 8e3
         interval = Interval(estimate=step_s, low=step_s * 0.97, high=step_s * 1.03)
-        contenders.append(msgspec.structs.replace(ranked(label, interval, 0.3, 200), samples_per_s=batch_size / step_s))
+        one = ranked(label, interval, 0.3, 200)
+        contender = msgspec.structs.replace(one.plan.contender, options=one.plan.contender.options | {"device": device})
+        plan = msgspec.structs.replace(one.plan, contender=contender)
+        contenders.append(msgspec.structs.replace(one, plan=plan, samples_per_s=batch_size / step_s))
     pairs = []
     for index, first in enumerate(contenders):
         for second in contenders[index + 1 :]:
@@ -61,7 +64,7 @@ def study(
             workload=declared.workload, contenders=tuple(labels), batch_size=batch, size=size, steps=steps
         )
         point = Point(title=declared.name, request=request, left_out=left_out, rows=rows)
-        points.append(PointOutcome(point=point, outcome=raced(declared, labels, batch, size)))
+        points.append(PointOutcome(point=point, outcome=raced(declared, labels, batch, size, device)))
     declared_study = Study(
         name=name,
         title=published.full_title(),

@@ -57,6 +57,40 @@ def test_versions_stand_once_above_the_table(figure: StudyOutcome) -> None:
     assert "Rows: PyTorch, NVIDIA's container by torch; TensorFlow, NVIDIA's container by tensorflow; " in said
 
 
+def test_a_row_with_several_contenders_has_each_with_its_comparisons() -> None:
+    """A comparison may have another contender than its row: the caption says which ran where."""
+    made = study("dlperf-2020", {"PyTorch": "torch", "TensorFlow": "tensorflow"}, {}, scaled=True, device="cpu")
+    first, second = (one.point.title for one in made.points[:2])
+    rows = {"PyTorch": "jax", "TensorFlow": "tensorflow"}
+    (point, *others) = made.points
+    jax = study("dlperf-2020", rows, {}, scaled=True, device="cpu").points[0].outcome
+    points = [
+        msgspec.structs.replace(point, point=msgspec.structs.replace(point.point, rows=rows), outcome=jax),
+        *others,
+    ]
+    said = " ".join(caption(msgspec.structs.replace(made, points=points), load("dlperf-2020")))
+    assert f"PyTorch by jax ({first}) and torch ({second}" in said
+
+
+def test_a_study_on_two_machines_names_both() -> None:
+    """Jobs of a cluster land where there is room, and a study may go on elsewhere."""
+    made = study("dlperf-2020", {"PyTorch": "torch", "TensorFlow": "tensorflow"}, {}, scaled=True, device="cpu")
+    first, *rest = made.points
+    assert first.outcome
+    asked = first.outcome.comparison
+    moved = msgspec.structs.replace(asked, machine=asked.machine | {"processor": "Intel Xeon 8375C"})
+    points = [msgspec.structs.replace(first, outcome=msgspec.structs.replace(first.outcome, comparison=moved)), *rest]
+    said = " ".join(caption(msgspec.structs.replace(made, points=points), load("dlperf-2020")))
+    assert "Measured here on Intel Xeon 8375C, 2 cores (1 comparison) and AMD EPYC, 2 cores (" in said
+
+
+def test_bars_of_several_devices_are_of_all_their_samples() -> None:
+    """A published speed is of all devices together, as ours is."""
+    published = load("dai2022-table7")
+    speeds = {(one["panel"], one["row"]): one["speed"] for one in speeds_there(published)}
+    assert speeds["ResNet-50", "TensorFlow, 4 GPUs"] == pytest.approx(1440.03)
+
+
 def test_a_line_is_a_number_of_devices_where_the_document_has_it_so() -> None:
     """Table 7 has a line for each framework and number of GPUs, and a column for each model; its blanks stay blank."""
     heads, *lines = cells(table7())

@@ -58,13 +58,28 @@ def _here(outcomes: Sequence[Outcome]) -> str:
 
 def _contenders(study: StudyOutcome, published: PublishedStudy) -> str:
     """Return which contender, of which versions, stands for each row."""
-    labels = {row: label for point in study.points for row, label in point.point.rows.items()}
-    there = {one.label for outcome in study.outcomes for one in outcome.contenders}
-    raced = [(row.name, label) for row in published.rows if (label := labels.get(row.name)) in there]
-    placed = [f"{row} by {label}" for row, label in raced if row != label]
+    raced = [(row.name, _raced(study, row.name)) for row in published.rows]
+    placed = [f"{row} by {_by(places)}" for row, places in raced if places.keys() - {row}]
     told = packages(contender for outcome in study.outcomes for contender in outcome.contenders)
     between = "; " if any("," in one for one in placed) else ", "
     return "; ".join(part for part in (f"Rows: {between.join(placed)}" if placed else "", told) if part)
+
+
+def _raced(study: StudyOutcome, row: str) -> dict[str, list[str]]:
+    """Return the contenders that stood for a row, each with the comparisons in which it raced."""
+    found: dict[str, list[str]] = {}
+    for point in study.points:
+        label = point.point.rows.get(row)
+        if label and point.outcome and any(one.label == label for one in point.outcome.contenders):
+            found.setdefault(label, []).append(point.point.title)
+    return found
+
+
+def _by(places: dict[str, list[str]]) -> str:
+    """Return the one contender of a row, or each with its comparisons: "torch (MLP) and torch:mode=compiled (CNN)"."""
+    if len(places) == 1:
+        return next(iter(places))
+    return listed(f"{label} ({', '.join(titles)})" for label, titles in places.items())
 
 
 def _sentence(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ def answer(study: StudyOutcome, published: PublishedStudy) -> str:
             found.setdefault(said.format(_short(first), _short(second)), []).append(declared.name)
     told = "; ".join(f"{said} in {listed(names)}" for said, names in found.items())
     name, on = published.document.name, f", on {most} devices" if most > 1 else ""
-    return f"{name[0].upper()}{name[1:]} publishes no figures. Here{on}: {told}."
+    return f"{name[0].upper()}{name[1:]} publishes no figures. Here{on}: {told or 'nothing that is to be compared'}."
 
 
 def by_benchmark(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
@@ -72,7 +73,7 @@ def _rows(published: PublishedStudy, devices: int) -> list[str]:
 
 def _short(row: str) -> str:
     """Return a row's name without its number of devices, which stands above the table."""
-    return row.partition(",")[0]
+    return re.sub(r", \d+ devices?$", "", row)
 
 
 def _cells(declared: Declared, point: PointOutcome, rows: list[str], pairs: list[tuple[str, str]]) -> list[str]:

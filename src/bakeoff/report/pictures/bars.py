@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bakeoff.judge.study import PointOutcome, StudyOutcome
     from bakeoff.report.pictures import Chart, Mark
-    from bakeoff.spec.published import Declared, PublishedStudy
+    from bakeoff.spec.published import Declared, Figure, PublishedStudy
 
 _HEIGHT = 150
 _BESIDE, _APART = 54, 28
@@ -77,11 +77,17 @@ def _there(published: PublishedStudy, panel: _Panel) -> list[Mark]:
         return [one for declared in panel.comparisons for one in _relative_there(published, panel, declared)]
     return [
         _place(published, panel, declared, declared.batch_size, figure.row)
-        | {"speed": declared.batch_size / reproduction.published_step_s(published, declared, figure)}
+        | {"speed": _speed(published, declared, figure)}
         for declared in panel.comparisons
         for figure in declared.figures
         if figure.row in panel.rows
     ]
+
+
+def _speed(published: PublishedStudy, declared: Declared, figure: Figure) -> float:
+    """Return a figure as samples a second, those of all of its row's devices."""
+    samples = declared.batch_size * published.row(figure.row).devices
+    return samples / reproduction.published_step_s(published, declared, figure)
 
 
 def _relative_there(published: PublishedStudy, panel: _Panel, declared: Declared) -> list[Mark]:
