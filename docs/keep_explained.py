@@ -89,7 +89,7 @@ def _shown(found: Explained) -> str:
     others = [f"[{_told_apart(one, found)}]({KEPT}/{name}.md)" for name, one in found.items() if name != first]
     known = f"[all of it]({KEPT}/{first}.md){f'; of {listed(others)}' if others else ''}"
     answer = escaped(found[first]["headline"]).removesuffix(".")
-    said = f'Of {_workload(found[first])}: "{answer}" ({known}; [how to read one]({LIST})).'
+    said = f'Of {_workload(found[first])}, checked in a second race: "{answer}" ({known}; [how to read one]({LIST})).'
     return f"{_filled(said)}\n\n[![{PICTURE}]({KEPT}/{first}.svg)]({KEPT}/{first}.md)\n"
 
 

@@ -133,7 +133,8 @@ def test_one_more_explanation_needs_no_edit() -> None:
     made = {"a-model-1": first, "a-model-2": second, "a-model-3": first | smaller, "b-1": first | other}
     written = writing.pages({**made, **writing.kept()})
     readme, listed = (" ".join(written[path].split()) for path in (writing.README, writing.LIST))
-    assert 'Of `a-model`: "b spends 2 of its 3 ms on a\\_b; with x=y the gap falls: confirmed" ([all of it](' in readme
+    said = '"b spends 2 of its 3 ms on a\\_b; with x=y the gap falls: confirmed" ([all of it]('
+    assert f"Of `a-model`, checked in a second race: {said}" in readme
     assert "](docs/records/explained/a-model-2.svg)](docs/records/explained/a-model-2.md)" in readme
     assert "of [`a-model` at full size](docs/records/explained/a-model-1.md)" in readme
     assert "[`a-model` at tiny size](docs/records/explained/a-model-3.md)" in readme
