@@ -40,11 +40,7 @@ def create(
     ] = None,
     requirements: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="What to install instead of the framework's own pins; NumPy and msgspec are added.",
-            show_default=False,
-        ),
+        typer.Option(metavar="FILE", help="Pins of your own; NumPy and msgspec are added.", show_default=False),
     ] = None,
     device: Annotated[
         str | None,

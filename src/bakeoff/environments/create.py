@@ -61,8 +61,7 @@ _NOT_FOUND = re.compile(
     r"Could not find a version that satisfies the requirement "
     r"(?P<name>[A-Za-z0-9][\w.-]*)(\[[^\]]*\])?==(?P<version>\S+) .*\(from versions: (?P<versions>[^)]*)\)"
 )
-MOST_VERSIONS = 5
-"""Of those that there are instead: the newest few fit in a line."""
+MOST_VERSIONS = 5  # of those that there are instead: the newest few fit in a line
 _DOWNLOADING = re.compile(r"\s*Downloading (?P<file>\S+) \((?P<size>[\d.]+) (?P<unit>[kMG]B)\)")
 _UNIT_BYTES = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
 
@@ -86,11 +85,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     def added(self) -> list[str]:
         """Return what a worker needs and a user's own pins do not name; frameworks' own files are taken as they are."""
-        if self.requirements.parent == self.framework.path:
-            return []
-        matches = map(_REQUIREMENT.match, self._lines())
-        named = {match["name"].lower() for match in matches if match}
-        return [name for name in NEEDED if name not in named]
+        is_own = self.requirements.parent == self.framework.path
+        named = {match["name"].lower() for match in map(_REQUIREMENT.match, self._lines()) if match}
+        return [] if is_own else [name for name in NEEDED if name not in named]
 
     def _lines(self) -> list[str]:
         """Return the lines of the requirements, without comments."""
@@ -295,9 +292,8 @@ def _make(folder: Path, plan: Plan, show: Show) -> Environment:
         show(f"{folder.name}: making the environment in {folder}{room(plan)}")
         _run([sys.executable, "-m", "venv", str(folder)], folder.name, show)
         environment = Environment(path=folder, info=plan.marker)
-        requirements = plan.requirements
+        requirements = plan.requirements if plan.pins is None else folder / REQUIREMENTS
         if plan.pins is not None:
-            requirements = folder / REQUIREMENTS
             requirements.write_text(plan.pins, "utf-8")
         show(f"{folder.name}: installing {requirements}")
         pip = [str(environment.python), "-m", "pip", "--disable-pip-version-check", "--no-input"]
