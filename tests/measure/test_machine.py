@@ -157,15 +157,15 @@ def test_the_machine_is_described() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("AMD EPYC", "AMD EPYC (family 26, model 2)"),
-        ("Intel(R) Xeon(R) CPU @ 2.20GHz", "Intel(R) Xeon(R) CPU @ 2.20GHz (family 26, model 2)"),
+        ("AMD EPYC", "AMD EPYC (family 26, model 2, stepping 1)"),
+        ("Intel(R) Xeon(R) CPU @ 2.20GHz", "Intel(R) Xeon(R) CPU @ 2.20GHz (family 26, model 2, stepping 1)"),
         ("AMD EPYC 9R14", "AMD EPYC 9R14"),
         ("Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz", "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz"),
     ],
 )
 def test_a_processor_whose_name_is_hidden_is_told_by_its_numbers(system: Files, name: str, said: str) -> None:
     """Two kinds of processors that a cloud gives one name are two: records would be held for one machine's."""
-    block = f"processor\t: 0\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: {name}\nflags\t\t: fpu\n\n"
+    block = f"processor\t: 0\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: {name}\nstepping\t: 1\nflags\t\t: fpu\n\n"
     system({"/proc/cpuinfo": 2 * block})
     assert describe()["processor"] == said
 

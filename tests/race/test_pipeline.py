@@ -268,7 +268,7 @@ def test_every_turn_of_every_round_times_the_same_steps(race: Any) -> None:
 
 def test_what_training_does_to_a_steps_cost_moves_no_turn(race: Any) -> None:
     """A step that takes longer the further training is takes as long in the last turn as in the first."""
-    outcome = race("fake:step_ms=10,slows=0.01", "fake:step_ms=10")
+    outcome = race("fake:step_ms=10,slows=0.02", "fake:step_ms=10")
     for record in timed(outcome):
         first, *others = (block.elapsed_ns for block in record.blocks)
         assert others == [first] * len(others)

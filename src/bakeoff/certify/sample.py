@@ -46,6 +46,8 @@ def sampled_outputs(outputs: NDArray[Any]) -> NDArray[np.float64]:
     rows = outputs.reshape(len(outputs), -1)
     size = rows.shape[1]
     elements = np.asarray(rows[:, _positions(size)], np.float64)
+    if _masks(elements).any():  # of a mask's constants a sum would have nothing but theirs
+        rows = np.where(np.abs(rows) < np.abs(elements).max() / 2.0, rows, 0.0)
     return np.concatenate([elements, _project(rows) / math.sqrt(size)], axis=1)
 
 

@@ -58,9 +58,11 @@ def processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:  # Not Linux: what follows is the best that other systems offer.
         return _apple_chip() or platform.processor() or platform.machine()
-    told = {key.strip(): value.strip() for key, colon, value in (line.partition(":") for line in lines) if colon}
-    name = told.get("model name") or told.get("Model") or platform.processor() or platform.machine()
-    numbers = [f"{word} {told[key]}" for word, key in (("family", "cpu family"), ("model", "model")) if key in told]
+    parts = [line.partition(":") for line in lines]
+    told = {key.strip().lower(): value.strip() for key, colon, value in parts if colon}
+    name = told.get("model name") or told.get("model") or platform.processor() or platform.machine()
+    keys = {"family": "cpu family", "model": "model", "stepping": "stepping"} if "cpu family" in told else {}
+    numbers = [f"{word} {told[key]}" for word, key in keys.items() if key in told]
     is_hidden = not any(map(str.isdigit, name.partition("@")[0]))
     return f"{name} ({', '.join(numbers)})" if is_hidden and numbers else name
 

@@ -84,6 +84,9 @@ SNAPSHOT_STEPS = 4
 zero, and the two steps behind it, which are repeated in the end (`trial.tied`), are still among the certificate's six.
 """
 
+SCALED_SNAPSHOT_STEPS = 10
+"""The same in float16: steps are skipped until the scale of the loss has come down, by half in each."""
+
 CacheState = Literal["", "cold", "warm"]
 
 CACHE_FOLDER = "cache"
@@ -163,6 +166,11 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     def options(self) -> dict[str, str]:
         """The options that the framework gets."""
         return self.contender.options | self.injected
+
+    def snapshot_steps(self) -> int:
+        """Return after how many steps the state is saved: at least one of each shape, since memory is read there."""
+        is_scaled = self.contender.options.get("precision") == "float16"
+        return max(SCALED_SNAPSHOT_STEPS if is_scaled else SNAPSHOT_STEPS, self.pass_steps)
 
 
 FIXED = "fixed"

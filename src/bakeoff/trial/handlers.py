@@ -20,7 +20,7 @@ from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.record import Memory, Record
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.selftest import Profiled
-from bakeoff.spec.trial import KINDS, SNAPSHOT_STEPS
+from bakeoff.spec.trial import KINDS
 from bakeoff.trial import blocks, explain, groups, late, peaks
 from bakeoff.trial.built import Running, Unrun
 from bakeoff.trial.evidence import gather, with_spread
@@ -63,7 +63,7 @@ def _until_saved(running: Running, draft: Draft) -> list[int]:
     """Run the steps until the state is saved, read the peak of the memory, and save it; return the steps' times."""
     if not KINDS[running.opened.trial.purpose].saves or running.saved.is_saved:
         return []
-    missing = max(0, SNAPSHOT_STEPS - running.stepper.position)
+    missing = max(0, running.opened.trial.snapshot_steps() - running.stepper.position)
     durations = running.ties.warm(running.stepper, protocol.Warm(steps=missing))
     with suppress(Exception):  # A memory that cannot be read costs no race.
         draft.put(memory=_memory(running))
