@@ -15,6 +15,7 @@ from bakeoff.race.progress import Event, TrialStarted
 from bakeoff.race.stages import late
 from bakeoff.report.sections.late import FOLD, LATE, late_table, sentences, why_not
 from bakeoff.spec.record import DenormalCount
+from bakeoff.spec.trial import SNAPSHOT_STEPS
 from bakeoff.spec.verdict import Interval
 from bakeoff.store.files import read_record, write_record
 from bakeoff.store.results import read_records
@@ -30,12 +31,12 @@ def test_a_step_that_training_slows_down_is_found(race: Any) -> None:
     """The early blocks begin where the race's do, the late ones at the same later step for all contenders."""
     outcome = race("fake", f"fake:slows={SLOWS},denormals=keep", max_rounds=1)
     steady, slowed = (one.late for one in outcome.contenders)
-    assert (steady.early_step, steady.late_step, steady.pairs) == (10, 1000, 8)
+    assert (steady.early_step, steady.late_step, steady.pairs) == (SNAPSHOT_STEPS, 1000, 8)
     assert slowed.late_step == steady.late_step
     assert not steady.differs(0.02)
     assert slowed.differs(0.02)
     assert slowed.ratio.low <= slowed.ratio.estimate <= slowed.ratio.high
-    assert slowed.ratio.estimate == pytest.approx((1 + 1000 * SLOWS) / (1 + 10 * SLOWS), rel=0.05)
+    assert slowed.ratio.estimate == pytest.approx((1 + 1000 * SLOWS) / (1 + SNAPSHOT_STEPS * SLOWS), rel=0.05)
     assert slowed.denormal() == {"first moment": pytest.approx(0.5, abs=0.01)}
     assert steady.denormal() == {}
 
@@ -45,7 +46,7 @@ def test_the_report_says_it_where_it_matters(race: Any) -> None:
     outcome = race("fake", f"fake:slows={SLOWS},denormals=keep", max_rounds=1)
     (said,) = sentences(outcome)
     assert said.startswith(f"{outcome.contenders[1].label}: step 1,000 of training takes 1.9")
-    assert "x as long as step 10 (95 % CI 1.9" in said
+    assert f"x as long as step {SNAPSHOT_STEPS} (95 % CI 1.9" in said
     assert "50 % of Adam's first moment is denormal; the option denormals=flush sets such numbers to zero." in said
     table = late_table(outcome)
     assert [line.marked for line in table.lines].count(True) == 1
@@ -63,7 +64,7 @@ def test_every_block_begins_with_its_own_state(race: Any) -> None:
     """Blocks come in pairs of both states, mirrored, and each timed part begins at one of the two steps."""
     outcome = race("fake", max_rounds=1)
     (record,) = [one for one in read_records(Path(outcome.path)).records.values() if one.trial.purpose == "late"]
-    assert [block.first_step for block in record.late.blocks[:4]] == [10, 1000, 1000, 10]
+    assert [block.first_step for block in record.late.blocks[:4]] == [SNAPSHOT_STEPS, 1000, 1000, SNAPSHOT_STEPS]
     assert [block.turn for block in record.late.blocks] == [pair for pair in range(8) for _ in range(2)]
     assert all(block.restored for block in record.late.blocks)
 
