@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 SAMPLES = 24
 """How many samples a way of input has; a multiple of the batch size below."""
 
+LARGE = (65_536, 64)
+"""The shape of an array whose squares, added one by one in float32, lose far more than a rounding."""
+
 PRODUCT = 32
 """Rows of a product's matrices."""
 
@@ -167,6 +170,7 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         for rate in dropout.BY_SAMPLE
     }
     work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
+    work["clipped"] = lambda: _clipped(engine)
     ways = {value: job.options | {"input": value} for value in ("per-step", "pipeline")}
     ways["hand"] = job.options | {"input": "pipeline", "loader": "hand"}
     for name in ("linear", "conv2d"):
@@ -355,6 +359,14 @@ def _drawn(engine: Engine, options: dict[str, str], build: Any, case: Any) -> di
     after = moving.parameters()
     moved = {f"moved/{name}": before[name] - after[name] for name in before}
     return {"outputs": still.outputs(batch), "losses": losses, **moved}
+
+
+def _clipped(engine: Engine) -> dict[str, Any]:
+    """Clip one large gradient to a norm of one; return the norm of what a rate of one makes of zeros."""
+    gradient = np.random.RandomState(0).standard_normal(LARGE)
+    optimizer = SGD(learning_rate=1.0, clip_norm=1.0)
+    (after,) = engine.optimize(optimizer, {"table": np.zeros(LARGE)}, [{"table": gradient}])
+    return {"norm": np.linalg.norm(np.asarray(after["table"], np.float64))}
 
 
 def _optimizer(engine: Engine, name: str) -> dict[str, Any]:

@@ -92,12 +92,11 @@ def _clip(native: Any, most: float) -> None:
 
 
 def _squares(gradient: Any) -> Any:
-    """Return the sum of an array's squares, row by row: Jittor adds all into one number of float32.
+    """Return the sum of an array's squares, added in float64: Jittor adds all into one number, one by one.
 
     Of the 39 million of GPT-2's tokens that made its clipped gradients 0.3 % too large.
     """
-    squares = gradient * gradient
-    return jt.sum(jt.sum(squares, -1)) if len(squares.shape) > 1 else jt.sum(squares)
+    return jt.sum((gradient * gradient).float64()).float32()
 
 
 def describe(native: Any, optimizer: Optimizer) -> str:
