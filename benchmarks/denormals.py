@@ -3,7 +3,7 @@
     python benchmarks/denormals.py [--contenders TEXT ...] [--repeats 3] [--output benchmarks/results/denormals]
 
 Each row is a trial of late steps, in a comparison of that contender alone with one round, on one thread: blocks from
-the state after 10 steps of training and from a late one, in 8 neighbouring pairs of one process. "late / early" is the
+the state after 4 steps of training and from a late one, in 8 neighbouring pairs of one process. "late / early" is the
 median over pairs with its 95 % interval over these; the last columns are the shares of elements that are denormal in
 the late state (none were in the early one, unless it is said). "handled" is read back from the framework; "load" is
 the system's load average over a minute (getloadavg(3)) after it.

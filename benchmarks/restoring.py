@@ -3,7 +3,7 @@
     python benchmarks/restoring.py [--frameworks NAME ...] [--rounds 7] [--output STEM]
 
 Fresh processes each time, alone on the machine, by turns: in one way each block of mlp-mnist on digits begins with the
-state after 10 steps, put back; in the other the process just trains on. Four blocks of so many steps that even the last
+state after 4 steps, put back; in the other the process just trains on. Four blocks of so many steps that even the last
 lies before step 700, from which on denormal numbers change what a step costs. The ratio is that of the process medians,
 restored over training on, with its 95 % interval over rounds. "yes" is said where all of it is within 5 %.
 """

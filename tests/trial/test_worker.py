@@ -9,8 +9,9 @@ import pytest
 
 from bakeoff.spec import protocol
 from bakeoff.spec.trial import CACHE_FOLDER, SNAPSHOT_STEPS, TrialSpec
-from bakeoff.store.files import read_record, write_trial
+from bakeoff.store.files import TRIAL_FILE, read_record, write_trial
 from bakeoff.trial.inputs import Batches
+from bakeoff.trial.tied import REPEATED_STEPS
 from bakeoff.trial.worker import TrialProcess
 
 LACKING = """
@@ -55,6 +56,17 @@ def test_a_trial_from_start_to_record(worker: TrialProcess, folder: Path) -> Non
     assert (block.steps_ns, block.elapsed_ns) == ([1_000_000, 2_000_000, 3_000_000], 3_000_000)
     assert record.settings["threads"] == 1
     assert record.versions == {"fake": "1.0"}
+
+
+def test_the_state_is_saved_among_the_certificates_steps(trial_of: Any, fake: Path) -> None:
+    """So that no step lies between what is certified and what is repeated; later where that cannot be."""
+    spec = msgspec.json.decode((trial_of(fake) / TRIAL_FILE).read_bytes(), type=TrialSpec)
+    assert spec.snapshot_steps() + REPEATED_STEPS <= 1 + spec.certify_steps
+    padded = msgspec.structs.replace(spec, pass_steps=16)
+    assert padded.snapshot_steps() == 16, "memory is read there, and the largest batch may be the last"
+    contender = msgspec.structs.replace(spec.contender, options={"precision": "float16"})
+    scaled = msgspec.structs.replace(spec, contender=contender)
+    assert scaled.snapshot_steps() > spec.snapshot_steps(), "the scale of the loss comes down first"
 
 
 @pytest.mark.parametrize(("options", "times"), [({}, 1), ({"malloc": "settled"}, 1), ({"malloc": "fresh"}, 0)])

@@ -14,14 +14,22 @@ PROJECTIONS = 3
 only."""
 
 
-def checksums(array: NDArray[Any]) -> list[float]:
-    """Return the largest magnitude of an array, the mean one, and its means by signs that only its size decides."""
-    flat = np.asarray(array, np.float64).ravel()
-    stream = np.random.RandomState(flat.size % 2**32)
-    magnitudes = np.abs(flat)
-    # One after another: all signs at once would take several times the memory of the array.
-    signed = (flat * (stream.randint(0, 2, flat.size) * 2 - 1) for _ in range(PROJECTIONS))
-    return [float(magnitudes.max()), float(magnitudes.mean()), *(float(one.mean()) for one in signed)]
+def checksums(*arrays: NDArray[Any]) -> list[float]:
+    """Return the largest magnitude, the mean one, and means by signs that only each array's size decides.
+
+    Of several arrays they are those of all elements; never are two arrays copied at a time.
+    """
+    largest, sums, count = 0.0, np.zeros(1 + PROJECTIONS), 0
+    for array in arrays:
+        flat = np.asarray(array, np.float64).ravel()
+        stream = np.random.RandomState(flat.size % 2**32)
+        magnitudes = np.abs(flat)
+        largest = max(largest, float(magnitudes.max(initial=0.0)))
+        # One after another: all signs at once would take several times the memory of the array.
+        signed = (flat * (stream.randint(0, 2, flat.size) * 2 - 1) for _ in range(PROJECTIONS))
+        sums += [magnitudes.sum(), *(one.sum() for one in signed)]
+        count += flat.size
+    return [largest, *(sums / count).tolist()]
 
 
 def farthest(found: list[float], expected: list[float]) -> float:

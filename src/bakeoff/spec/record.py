@@ -232,8 +232,7 @@ class ReplicaReport(msgspec.Struct, frozen=True, kw_only=True):
     parameters_sha256: str = ""
     """Of all parameters in the order of their names; empty where nothing was built."""
     checksums: list[float] = []
-    """`certify.checksum.checksums` of some elements of each parameter, evenly spread, end to end in that order; empty
-    where one is not finite."""
+    """`certify.checksum.checksums` of all parameters in that order; empty where one is not finite."""
     tie: Tie | None = None
     memory: Memory | None = None
     evidence: Evidence | None = None

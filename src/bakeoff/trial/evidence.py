@@ -68,7 +68,7 @@ class Gathering:
         """
         step, prepared, owed = self._step, self._prepared, self._owed
         for index in range(OUTPUT_BATCHES):
-            # No name holds them: GPT-2's whole outputs are 5 GB in float64, and would be there until the end.
+            # No name holds them: at its own batch GPT-2's outputs are 5 GB in float64, and would be there to the end.
             self.arrays[f"output/{index}"] = sampled_outputs(np.asarray(step.outputs(prepared[index % len(prepared)])))
         if "ran" in owed:
             self.arrays |= _ran_arrays(step, prepared)

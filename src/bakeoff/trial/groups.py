@@ -18,7 +18,6 @@ from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.trial.cores import cores_in_force
 from bakeoff.trial.evidence import save
 from bakeoff.trial.opened import Opened
-from bakeoff.trial.tied import SAMPLED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,12 +47,11 @@ def report(state: Running | Unrun | Opened, draft: Draft, command: protocol.Repo
     if isinstance(state, Opened) or state.step is None:
         return protocol.Reported(report=found)
     parameters = state.step.parameters()
-    digest, some = hashlib.sha256(), []
-    for name in sorted(parameters):  # One by one: all replicas do this at once, and copies of a model are gigabytes.
-        value = np.ascontiguousarray(parameters[name]).reshape(-1)
-        digest.update(value.data)
-        some.append(value[:: 1 + value.size // SAMPLED])
-    sums = checksums(np.concatenate(some))
+    values = [np.ascontiguousarray(parameters[name]) for name in sorted(parameters)]
+    digest = hashlib.sha256()
+    for value in values:  # One by one: all replicas do this at once, and a copy of a model's parameters is gigabytes.
+        digest.update(value.reshape(-1).data)
+    sums = checksums(*values)
     finite = sums if all(map(math.isfinite, sums)) else []
     told = msgspec.structs.replace(found, parameters_sha256=digest.hexdigest(), checksums=finite)
     return protocol.Reported(report=told)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 SAMPLED = 4096
-"""Elements of each array of parameters that are compared at most, before and after a step and between replicas: one
-that trains changes some of some array, and of a model of 300 arrays no more than 10 MB are kept."""
+"""Elements of each array of parameters that are compared before and after a step, at most: one that trains changes some
+of some array, and of a model of 300 arrays no more than 10 MB are kept."""
 
 REPEATED_STEPS = 2
 """Steps from the saved state whose losses are read in the warm-up and again at the end: the first tells what a step

@@ -106,8 +106,8 @@ def _with_parameters(network: Any) -> dict[str, Any]:
 
 
 def _squares(array: Any) -> Any:
-    """Return the sum of squares of each sample's part of (batch, ...)."""
-    return jt.sum(jt.reshape(array * array, (array.shape[0], -1)), 1)
+    """Return the sum of squares of each sample's part of (batch, ...), added in float64 as `optimizers.squares` is."""
+    return jt.sum(jt.reshape(array * array, (array.shape[0], -1)).float64(), 1).float32()
 
 
 def _weighted(factors: Any, array: Any) -> Any:

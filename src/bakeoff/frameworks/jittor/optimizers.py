@@ -86,15 +86,16 @@ def _set_rate(native: Any, optimizer: Optimizer) -> None:
 def _clip(native: Any, most: float) -> None:
     """Clip the gradients of all groups; Jittor's own clip_grad_norm adds 1e-6 to the norm, and joins them all."""
     gradients = [gradient for group in native.param_groups for gradient in group["grads"]]
-    share = jt.minimum(most / jt.sqrt(sum(map(_squares, gradients))), 1.0)
+    share = jt.minimum(most / jt.sqrt(sum(map(squares, gradients))), 1.0)
     for gradient in gradients:
         gradient.update(gradient * share)
 
 
-def _squares(gradient: Any) -> Any:
+def squares(gradient: Any) -> Any:
     """Return the sum of an array's squares, added in float64: Jittor adds all into one number, one by one.
 
-    Of the 39 million of GPT-2's tokens that made its clipped gradients 0.3 % too large.
+    Of the 39 million of GPT-2's tokens that made its clipped gradients 0.3 % too large. The cast is part of the same
+    operator, and takes no longer.
     """
     return jt.sum((gradient * gradient).float64()).float32()
 

@@ -81,7 +81,7 @@ class PerSampleStep(TrainStep):
             alone, label = (_at(place, part) for part in (inputs, targets))
             loss = self._loss_of(nn, self._network(alone), label, alone)
             gradients = jt.grad(loss, self._arrays)
-            norm = jt.sqrt(sum(jt.sum(one * one) for one in gradients))
+            norm = jt.sqrt(sum(map(optimizers.squares, gradients)))
             factor = self._factors(norm)
             sums = [(total + factor * one).stop_grad() for total, one in zip(sums, gradients, strict=True)]
             losses.append(jt.reshape(loss, (1,)).stop_grad())

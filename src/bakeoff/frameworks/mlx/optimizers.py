@@ -73,18 +73,18 @@ def clipped(optimizer: Optimizer, gradients: Any) -> Any:
     """Return gradients, clipped where that is asked for; MLX's own clip_grad_norm adds 1e-6 to the norm."""
     if (most := optimizer.clip_norm) is None:
         return gradients
-    squared = tree_reduce(lambda total, one: total + _squares(one), gradients, mx.array(0.0))
+    squared = tree_reduce(lambda total, one: total + squares(one), gradients, mx.array(0.0))
     share = mx.minimum(most / mx.sqrt(squared), 1.0)
     return tree_map(lambda one: one * share, gradients)
 
 
-def _squares(gradient: Any) -> Any:
+def squares(gradient: Any) -> Any:
     """Return the sum of an array's squares, row by row: a processor adds all into one float32, one by one.
 
     Of four million that made clipped gradients 0.2 % too large.
     """
-    squares = mx.square(gradient)
-    return (squares.sum(-1) if squares.ndim else squares).sum()
+    found = mx.square(gradient)
+    return (found.sum(-1) if found.ndim else found).sum()
 
 
 def describe(native: Any, optimizer: Optimizer) -> str:

@@ -131,7 +131,7 @@ class PerSampleStep(engine.TrainStep):
         before = self._model.trainable_parameters()
         loss, gradient = self._value_and_grad(before, inputs, targets)
         self._model.update(before)
-        norm = mx.sqrt(_total(tree_map(lambda one: mx.square(one).sum(), gradient)))
+        norm = mx.sqrt(_total(tree_map(optimizers.squares, gradient)))
         factor = self._factors(norm)
         return loss, norm, tree_map(lambda sums, one: sums + factor * one, total, gradient)
 
@@ -200,8 +200,9 @@ def _count(inputs: Any) -> int:
 
 
 def _squares(gradients: mx.array) -> mx.array:
-    """Return the sum of squares of each sample's part of (batch, ...)."""
-    return mx.square(gradients).reshape(gradients.shape[0], -1).sum(1)
+    """Return the sum of squares of each sample's part of (batch, ...), row by row as `optimizers.squares` is."""
+    found = mx.square(gradients)
+    return (found.sum(-1) if found.ndim > 1 else found).reshape(len(found), -1).sum(1)
 
 
 def _total(tree: Any) -> mx.array:
