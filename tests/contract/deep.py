@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 from contract_cases.cases import CASES
-from contract_cases.holes import HOLES
 from contract_cases.mixed import MIXED, RECURRENT
 from contract_cases.optimizers import OPTIMIZERS
 from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, MODES, PADDINGS, WORKLOADS, is_deep
@@ -116,12 +115,8 @@ def of_depth(names: Iterable[str], *, deep: bool) -> set[str]:
 
 
 def drawn(framework: str, seed: str | None = None, names: Iterable[str] = WORKLOADS) -> set[str]:
-    """Return the deep one among workloads that a slow framework computes, drawn by the seed.
-
-    What it refuses as a known hole is done at once, and stands for nothing.
-    """
-    holes = {work.partition("/")[0] for work in HOLES.get(framework, ())} & set(names)
-    return holes | first(of_depth(names, deep=True) - holes, 1, f"{seed or sources()} {framework}")
+    """Return the deep one among workloads that a slow framework computes, drawn by the seed."""
+    return first(of_depth(names, deep=True), 1, f"{seed or sources()} {framework}")
 
 
 def drawn_shallow(framework: str, seed: str | None = None, names: Iterable[str] = WORKLOADS) -> set[str]:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from contract_cases.holes import HOLES
 from contract_run import (
     DECLARED,
     LIMIT_S,
@@ -88,12 +87,6 @@ def test_every_framework_learns_the_digits(framework: str) -> None:
     )
     assert accuracy > 0.8
     assert accuracy == pytest.approx(expected, abs=0.01)
-
-
-@pytest.mark.parametrize("framework", HOLES)
-def test_every_known_hole_is_one(framework: str) -> None:
-    """What a framework is said to lack it still refuses, with a reason."""
-    assert HOLES[framework] == {name for name in HOLES[framework] if computed(framework).refuses(name)}
 
 
 def test_gradients_have_room_for_the_statistics_of_a_padded_batch() -> None:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from bakeoff import data
-from bakeoff.data.padding import Padding, arranged, padded_share, padding_of
+from bakeoff.data.padding import Padding, arranged, counted, padding_of
 from bakeoff.spec.batch import ArraySpec, Batch, Law
 from bakeoff.spec.errors import ModelFileError, UsageError
+from bakeoff.spec.trial import Entries
 from bakeoff.spec.workload import Size, Workload
 from bakeoff.trial.inputs import Batches, Repeated
 from bakeoff.workloads.check import check_fields
@@ -44,8 +45,10 @@ def test_padding_is_zeros_and_masks_tell_it(tmp_path: Path) -> None:
     sound, frames = batch.inputs["sound"], batch.inputs["frames"]
     np.testing.assert_array_equal((sound != 0).all(1), np.arange(40) < frames[:, np.newaxis])
     assert (inputs.padding, inputs.entries, inputs.pass_steps) == ("fixed", {}, 1)
-    assert inputs.padded_share is not None
-    assert 0.4 < inputs.padded_share < 0.6
+    assert inputs.sequences.keys() == {"ids", "mask", "sound"}
+    for name, length in (("ids", "count"), ("sound", "frames")):
+        assert inputs.sequences[name].real == np.load(tmp_path / f"{length}.npy").sum()
+        assert 0.4 < inputs.sequences[name].padded_share < 0.6
 
 
 @pytest.mark.parametrize("kind", ["normal", "lognormal"])
@@ -100,11 +103,12 @@ def test_buckets(tmp_path: Path) -> None:
 
 def test_buckets_pad_less_than_batches_as_they_come(tmp_path: Path) -> None:
     """The share of padding falls from fixed over longest to buckets, which is what they are for."""
-    shares = [prepare(tmp_path / kind, kind).padded_share for kind in ("fixed", "longest", "buckets")]
-    assert shares[0] > shares[1] > shares[2] > 0
+    found = [prepare(tmp_path / kind, kind).sequences for kind in ("fixed", "longest", "buckets")]
+    padding = [sum(entries.padded_share for entries in sequences.values()) for sequences in found]
+    assert padding[0] > padding[1] > padding[2] > 0
 
 
-def test_share_of_padding_by_hand() -> None:
+def test_entries_by_hand() -> None:
     """Entries are counted once whatever they hold: 8 of 20 are padding here, and 2 of 14 without what all share."""
     sample = Size(
         batch_size=2,
@@ -114,8 +118,8 @@ def test_share_of_padding_by_hand() -> None:
     samples = Batch({"x": np.zeros((4, 5, 3)), "n": np.array([1, 2, 5, 4])}, {"y": np.zeros(4)})
     longest = arranged(samples, sample, 2, Padding("longest"))
     assert longest.entries == {"x": [2, 5]}
-    assert padded_share(samples, sample, 2, {}) == pytest.approx(8 / 20)
-    assert padded_share(samples, sample, 2, longest.entries) == pytest.approx(2 / 14)
+    assert counted(samples, sample, 2, {}) == {"x": Entries(real=12, padding=8)}
+    assert counted(samples, sample, 2, longest.entries) == {"x": Entries(real=12, padding=2)}
     buckets = arranged(samples, sample, 1, Padding("buckets", 2))
     assert buckets.entries == {"x": [3, 3, 5, 5]}
 
@@ -158,7 +162,7 @@ def test_samples_without_lengths(tmp_path: Path) -> None:
     size = Size(batch_size=4, input_shape=(3,), classes=2)
     with pytest.raises(UsageError, match=r"this workload's samples have no lengths.*valid: fixed"):
         data.prepare("synthetic", WORKLOAD, size, 4, 0, tmp_path, padding="buckets")
-    assert data.prepare("synthetic", WORKLOAD, size, 4, 0, tmp_path).padded_share is None
+    assert data.prepare("synthetic", WORKLOAD, size, 4, 0, tmp_path).sequences == {}
 
 
 def test_too_few_samples_of_one_bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

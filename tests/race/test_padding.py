@@ -86,7 +86,10 @@ def test_every_timed_part_holds_every_shape(request_of: Any, ragged: str, paddin
     whole = outcome.contenders[0].whole
     assert whole is not None
     assert [run.compilations for run in whole.runs] == [[shapes, 0]]
-    assert f"{data.batches} batches of {shapes} shapes" in padding_line(data)
+    said = padding_line(data)
+    assert f"{data.batches} batches of {shapes} shapes; real are " in said
+    (sequence,) = data.sequences.items()
+    assert f"{sequence[1].real:,} of {sequence[1].real + sequence[1].padding:,} entries of {sequence[0]} (" in said
 
 
 def test_workers_one_after_another_time_the_same_batches(

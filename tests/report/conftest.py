@@ -23,7 +23,7 @@ from bakeoff.spec.contender import Contender
 from bakeoff.spec.optimizer import Adam
 from bakeoff.spec.peaks import Work
 from bakeoff.spec.record import DenormalCount, Memory
-from bakeoff.spec.trial import Inputs
+from bakeoff.spec.trial import Entries, Inputs
 from bakeoff.spec.verdict import Certificate, Check, Interval, Verdict, VerdictKind
 from bakeoff.spec.workload import Size, Workload
 
@@ -233,7 +233,7 @@ def decided() -> Outcome:
 
 @pytest.fixture
 def mixed() -> Outcome:
-    """One of each: ranked, uncertified, failed, pending, excluded; with markup in a label."""
+    """One of each: ranked, uncertified, failed, pending, excluded; sequences with lengths; markup in a label."""
     label = "torch@<b>[red]|*x*"
     wild = msgspec.structs.replace(TORCH, label=label, plan=plan(label), certificate=certificate(label))
     reason = "gradients differ by 0.3 where 0.0001 is allowed"
@@ -250,7 +250,9 @@ def mixed() -> Outcome:
     ]
     made = outcome([wild, JAX, *others], [verdict(label, "jax", "slower", 2.09, 1.98, 2.21)])
     asked = comparison([one.label for one in made.contenders], excluded={"other": "no module named 'other' <i>"})
-    return msgspec.structs.replace(made, comparison=asked)
+    lengths = {"tokens": Entries(real=9_000, padding=1_000), "frames": Entries(real=39_500, padding=500)}
+    data = msgspec.structs.replace(asked.data, sequences=lengths)
+    return msgspec.structs.replace(made, comparison=msgspec.structs.replace(asked, data=data))
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from bakeoff.spec.errors import UsageError
-from bakeoff.spec.trial import FIXED
+from bakeoff.spec.trial import FIXED, Entries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bakeoff.spec.batch import ArraySpec, Batch, SampleSpec
+    from bakeoff.spec.batch import Batch, SampleSpec
 
 BUCKETS = 8
 """Where no number is given: tf.data's and torchaudio's examples have 4 to 10, and each is a shape to compile."""
@@ -92,19 +92,15 @@ def _filled(bucket: NDArray[np.int64], batch_size: int) -> list[NDArray[np.int64
     return batches
 
 
-def padded_share(samples: Batch, sample: SampleSpec, batch_size: int, entries: dict[str, list[int]]) -> float | None:
-    """Return the share of all sequences' entries that is padding; None where nothing has lengths.
+def counted(samples: Batch, sample: SampleSpec, batch_size: int, cut: dict[str, list[int]]) -> dict[str, Entries]:
+    """Return how many entries of each sequence are real and how many padding; nothing where nothing has lengths.
 
-    `samples` are whole batches in their order; an entry counts once, whatever it holds.
+    `samples` are whole batches in their order; `cut` says how many entries each batch keeps of a sequence that is cut.
     """
-    real = kept = 0
+    batches = len(samples) // batch_size
+    found = {}
     for name, spec in sample.varying.items():
-        most = _entries(spec, entries.get(name), len(samples) // batch_size)
-        kept += batch_size * int(most.sum())
-        real += int(np.minimum(samples.arrays[spec.length], np.repeat(most, batch_size)).sum())
-    return 1.0 - real / kept if kept else None
-
-
-def _entries(spec: ArraySpec, entries: list[int] | None, batches: int) -> NDArray[np.int64]:
-    """Return how many entries each batch has."""
-    return np.full(batches, spec.shape[spec.along]) if entries is None else np.array(entries[:batches], np.int64)
+        kept = np.array(cut[name][:batches], np.int64) if name in cut else np.full(batches, spec.shape[spec.along])
+        real = int(np.minimum(samples.arrays[spec.length], np.repeat(kept, batch_size)).sum())
+        found[name] = Entries(real=real, padding=batch_size * int(kept.sum()) - real)
+    return found

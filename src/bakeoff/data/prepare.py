@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from bakeoff.data import sources
-from bakeoff.data.padding import arranged, padded_share, padding_of
+from bakeoff.data.padding import arranged, counted, padding_of
 from bakeoff.spec.batch import HELD_OUT, OWN
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.spec.trial import FIXED, Inputs
@@ -124,7 +124,7 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
     about, train = _batches(found, size.sample, batch_size, padded, None if whole else most_in_all)
     about = msgspec.structs.replace(about, batches=min(most, about.epoch_batches))
     race = train.taken(slice(about.batches * batch_size))
-    about = msgspec.structs.replace(about, padded_share=padded_share(race, size.sample, batch_size, about.entries))
+    about = msgspec.structs.replace(about, sequences=counted(race, size.sample, batch_size, about.entries))
     return _write(about, train, found.test, batch_size, folder)
 
 

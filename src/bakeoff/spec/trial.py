@@ -177,6 +177,18 @@ FIXED = "fixed"
 """Every batch is padded to the length that the workload's size declares."""
 
 
+class Entries(msgspec.Struct, frozen=True, kw_only=True):
+    """How many entries of a sequence are in the batches of a comparison."""
+
+    real: int
+    padding: int
+
+    @property
+    def padded_share(self) -> float:
+        """Return the share that is padding."""
+        return self.padding / (self.real + self.padding)
+
+
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """The batches of a comparison, in inputs.json beside the arrays.
 
@@ -202,8 +214,8 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """Of each sequence that is cut, how many entries each batch in the arrays keeps; empty where none is."""
     along: dict[str, int] = {}
     """The axis of a sample that is cut, of each of these."""
-    padded_share: float | None = None
-    """The share of the race's entries of sequences with lengths that is padding; None where nothing has lengths."""
+    sequences: dict[str, Entries] = {}
+    """Of each sequence that has lengths, the entries in the race's batches: words, frames or whatever they are."""
 
     def shapes(self) -> list[dict[str, int]]:
         """Return the entries of each of the race's batches, by array."""

@@ -1,33 +1,39 @@
-"""Sequences of different lengths: how batches were padded, and which share of them is padding."""
+"""Sequences of different lengths: how batches were padded, and how many of their entries are real."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.page import Section, Subject
-from bakeoff.report.units import percent
+from bakeoff.report.units import listed, percent
 from bakeoff.spec.text import count
 from bakeoff.spec.trial import FIXED
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
-    from bakeoff.spec.trial import Inputs
+    from bakeoff.spec.trial import Entries, Inputs
 
 
 def padding_line(data: Inputs) -> str:
     """Return how much of the batches is padding, and how they are padded; empty where nothing has lengths."""
-    if data.padded_share is None:
+    if not data.sequences:
         return ""
-    share = f"{percent(data.padded_share)} of the entries of sequences are padding"
+    real = "real are " + listed(_in_words(name, entries) for name, entries in data.sequences.items())
     if data.padding == FIXED:
-        return f"Sequences of different lengths are padded to the workload's own length: {share}."
+        return f"Sequences of different lengths are padded to the workload's own length; {real}."
     shapes = len({repr(one) for one in data.shapes()})
     kind, _, buckets = data.padding.partition(":")
     how = f"to the bounds of {count(int(buckets), 'bucket')}" if kind == "buckets" else "to each batch's longest"
     return (
         f"Sequences of different lengths are padded {how}, the same for all contenders: {data.batches} batches "
-        f"of {count(shapes, 'shape')}, {share}. Every timed part holds all of them, after a warm-up that has seen each."
+        f"of {count(shapes, 'shape')}; {real}. Every timed part holds all of them, after a warm-up that has seen each."
     )
+
+
+def _in_words(name: str, entries: Entries) -> str:
+    """Return how many entries of a sequence are real."""
+    whole = entries.real + entries.padding
+    return f"{entries.real:,} of {whole:,} entries of {name} ({percent(entries.padded_share)} padding)"
 
 
 def _sections(outcome: Outcome) -> list[Section]:
@@ -37,10 +43,15 @@ def _sections(outcome: Outcome) -> list[Section]:
 
 
 def _data(outcome: Outcome) -> dict[str, Any]:
-    """Return how batches are padded; the share is null where nothing has lengths."""
+    """Return how batches are padded, and how many entries of each sequence are real."""
     data = outcome.comparison.data
     shapes = len({repr(one) for one in data.shapes()}) or 1
-    return {"padding": {"kind": data.padding, "padded_share": data.padded_share, "shapes": shapes}}
+    sequences: list[dict[str, Any]] = [
+        {"name": name, "real": entries.real, "padding": entries.padding} for name, entries in data.sequences.items()
+    ]
+    padding, real = (sum(one[of] for one in sequences) for of in ("padding", "real"))
+    share = padding / (padding + real) if sequences else None
+    return {"padding": {"kind": data.padding, "padded_share": share, "shapes": shapes, "sequences": sequences}}
 
 
 PADDING = Subject(sections=_sections, data=_data)
