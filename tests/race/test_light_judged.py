@@ -48,6 +48,16 @@ def test_a_convolution_that_is_not_computed_is_refused() -> None:
     assert "(float32 on cpu, 1 thread; a, 2026-11-22)" in light.finding
 
 
+@pytest.mark.parametrize(("times", "is_refused"), [(1.5, False), (99.0, False), (101.0, True), (63_000.0, True)])
+def test_a_peak_from_beside_other_processes_refuses_what_is_far_beyond(times: float, is_refused: bool) -> None:  # noqa: FBT001
+    """Outputs that MLX had kept from an earlier step came at 63,000 times the peak, and were ranked."""
+    busy = msgspec.structs.replace(PEAK, calm=False)
+    light = light_of(CONVOLUTION, busy, CONVOLUTION.least_macs / times / PEAK.macs_per_s)
+    assert light is not None
+    assert light.finding
+    assert light.is_refused == is_refused
+
+
 @pytest.mark.parametrize(("times", "is_refused"), [(0.9, False), (1.9, False), (2.1, True)])
 def test_what_no_cache_holds_has_to_come_from_memory(times: float, is_refused: bool) -> None:  # noqa: FBT001
     """Parameters and state beyond the cache are read and written in every step, and memory has a peak, too."""
