@@ -354,3 +354,14 @@ def test_the_devices_are_those_of_the_ranked(noisy: Outcome) -> None:
     assert "mps" not in on(noisy, "cpu", unranked="mps")
     assert ", cuda, " in on(noisy, "cuda", "cuda")
     assert ", cpu/cuda, " in on(noisy, "cpu", "cuda")
+
+
+def test_why_nobody_is_ranked(mixed: Outcome) -> None:
+    """The first sentence says what became of each, and never that a refused contender lacks its certificate."""
+    unranked = [one for one in mixed.contenders if one.status != "ranked"]
+    refused = [msgspec.structs.replace(one, status="refused") for one in mixed.contenders if one.status == "ranked"]
+    assert headline(msgspec.structs.replace(mixed, contenders=[*refused, *unranked])) == (
+        "No contender is ranked: jax:mode=eager without a passing certificate; torch@<b>[red]|*x* and jax refused; "
+        "tensorflow without a finished round; torch (2) not begun."
+    )
+    assert headline(msgspec.structs.replace(mixed, contenders=[])) == "No contender is ranked."

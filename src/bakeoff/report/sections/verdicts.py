@@ -39,11 +39,20 @@ _GIVEN_UP = {
 }
 
 
+_UNRANKED = {
+    "uncertified": "without a passing certificate",
+    "refused": "refused",
+    "failed": "without a finished round",
+    "pending": "not begun",
+}
+"""What becomes of a contender that has no rank, in the order in which it is told."""
+
+
 def headline(outcome: Outcome) -> str:
     """Return the answer in a sentence."""
     labels = [contender.label for contender in ranked(outcome)]
     if not labels:
-        return "No contender is ranked: none has both a passing certificate and a finished round."
+        return f"No contender is ranked{_unranked(outcome)}."
     if len(labels) == 1:
         return _alone(outcome)
     if outcome.scalings:
@@ -54,6 +63,13 @@ def headline(outcome: Outcome) -> str:
         return f"No verdict yet: {rounds} of the {fewest} rounds that one needs{_so_far(labels, outcome)}."
     winner = fastest(labels, outcome.verdicts)
     return _shared(outcome, labels) if winner is None else _wins(winner, labels, outcome)
+
+
+def _unranked(outcome: Outcome) -> str:
+    """Return what became of the contenders where none has a rank; empty where there was none."""
+    found = {status: [one.label for one in outcome.contenders if one.status == status] for status in _UNRANKED}
+    told = [f"{listed(labels)} {_UNRANKED[status]}" for status, labels in found.items() if labels]
+    return f": {'; '.join(told)}" if told else ""
 
 
 def _by_devices(outcome: Outcome) -> str:
