@@ -7,6 +7,7 @@ steady/WORKLOAD     the contract of snapshots
 independent/NAME    the independent implementation of a workload
 timer               the timer's self-test, in processes of its own
 race                a race in which the fault is in timed trials alone: what ties them to the certificate
+race of inference   a race whose outputs are right: the timer's self-test, and how fast this machine can be at most
 group               the certificate on two devices
 group of statistics the same where BatchNorm takes all devices' samples
 group of samples    the same with per-sample gradients and noise
@@ -220,13 +221,23 @@ def _of_race(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
     yield Finding("tie", only.status != "refused", only.reason)
 
 
+def _of_inference(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield whether a race refuses a contender whose outputs are right, of a network large enough for the peaks."""
+    asked = {"workload": "mlp-1024", "scenario": "infer", "size": "full", "self_test": True}
+    request = msgspec.structs.replace(_request(framework, copy, "race-of-inference"), **asked)
+    with pytest.MonkeyPatch.context() as patch:
+        _plant(patch, copy)
+        patch.setattr(selftest, "remember", lambda _: None)
+        (only,) = conductor.run(request).contenders
+    assert only.certificate is not None, only.reason
+    yield Finding("certificate", only.certificate.passed, only.certificate.reason)
+    yield Finding("trust", only.status != "refused", only.reason)
+
+
 def _of_group(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
     """Yield the certificate's checks of a contender on two devices, or that its replicas do not agree."""
     request = msgspec.structs.replace(_request(framework, copy, "group"), contenders=(f"{framework}:devices=2",))
     with pytest.MonkeyPatch.context() as patch:
-        if copy and framework != REFERENCE and not (beside := copy.parent / REFERENCE).exists():
-            # Else the copy is its own reference, and a fault would stand on both sides.
-            beside.symlink_to(declared.frameworks()[REFERENCE].path, target_is_directory=True)
         _plant(patch, copy)
         (certificate,) = conductor.verify(request)
     yield from _of_replicas(certificate)
@@ -267,9 +278,13 @@ def _request(framework: str, copy: Path | None, kind: str) -> Request:
 
 
 def _plant(patch: pytest.MonkeyPatch, copy: Path | None) -> None:
-    """Have frameworks found where the copy is."""
-    if copy:
-        found_in(patch, copy.parent)
+    """Have frameworks found where the copy is, and the reference beside it."""
+    if not copy:
+        return
+    if not (beside := copy.parent / REFERENCE).exists():
+        # Else the copy is its own reference, and a fault would stand on both sides.
+        beside.symlink_to(declared.frameworks()[REFERENCE].path, target_is_directory=True)
+    found_in(patch, copy.parent)
 
 
 def _of_unit(framework: str, path: str, copy: Path | None) -> Iterator[Finding]:
@@ -312,7 +327,7 @@ def _amount(error: float | None, allowed: float | None) -> str:
     return f"{error:.1e} / {allowed:.0e}" if np.isfinite(error) else f"without bound / {allowed:.0e}"
 
 
-OWN_PROCESSES = ("timer", "race", "group", "group of statistics", "group of samples")
+OWN_PROCESSES = ("timer", "race", "race of inference", "group", "group of statistics", "group of samples")
 """Questions that start processes of the worker's own, which take some ten times as long as others. Without a fault they
 are asked by tests/contract/test_profilers.py and by every race."""
 
@@ -328,6 +343,7 @@ _ANSWERS: dict[str, Any] = {
     "independent": _of_independent,
     "timer": _of_timer,
     "race": _of_race,
+    "race of inference": _of_inference,
     "group": _of_group,
     "group of statistics": _of_statistics,
     "group of samples": _of_samples,

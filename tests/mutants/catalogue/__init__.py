@@ -7,6 +7,7 @@ from catalogue import (
     clock,
     explanation,
     graphs,
+    inference,
     jax,
     jittor,
     mlx,
@@ -45,6 +46,7 @@ _EVERY: list[Mutant] = [
         per_sample,
         per_sample_ways,
         explanation,
+        inference,
     )
     for mutant in module.MUTANTS
 ]

@@ -111,6 +111,10 @@ FRAMEWORKS = [
 ]
 
 WORKLOADS = [
+    _in_workload("GPT-2 that sees what is later", "gpt2", "causal=True", "causal=False"),
+    _in_workload(
+        "reviews of which the last word alone is read", "imdb-lstm", "nn.mean(sequence, 1)", "sequence[:, -1]"
+    ),
     _in_workload(
         "Deep Speech 2 whose odd lengths are rounded down",
         "deepspeech2",
