@@ -16,6 +16,7 @@ from bakeoff.report.sections.runs import short_runs
 from bakeoff.report.sections.verdicts import headline, sentences
 from bakeoff.report.standings import ranked
 from bakeoff.report.words import machine_line
+from bakeoff.spec.trial import Entries
 from bakeoff.stats.dependence import Resemblance, Trend
 
 if TYPE_CHECKING:
@@ -365,3 +366,13 @@ def test_why_nobody_is_ranked(mixed: Outcome) -> None:
         "tensorflow without a finished round; torch (2) not begun."
     )
     assert headline(msgspec.structs.replace(mixed, contenders=[])) == "No contender is ranked."
+
+
+@pytest.mark.parametrize(("real", "padding"), [(0, 0), (5, -5), (-3, 2), (2**62, 2**62)])
+def test_any_count_of_entries_in_a_strangers_comparison_is_told(mixed: Outcome, real: int, padding: int) -> None:
+    """A sequence without entries has no padding, and divides nothing by zero."""
+    asked = mixed.comparison
+    data = msgspec.structs.replace(asked.data, sequences={"x": Entries(real=real, padding=padding)})
+    page = page_of(msgspec.structs.replace(mixed, comparison=msgspec.structs.replace(asked, data=data)))
+    assert 0 <= page.data["padding"]["padded_share"] <= 1
+    assert any("entries of x (" in word for section in page.sections for word in section.words)

@@ -185,8 +185,9 @@ class Entries(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def padded_share(self) -> float:
-        """Return the share that is padding."""
-        return self.padding / (self.real + self.padding)
+        """Return the share that is padding; 0 of none, which a stranger's file may hold."""
+        whole = self.real + self.padding
+        return self.padding / whole if whole > 0 else 0.0
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,10 +7,11 @@ from catalogue.mutant import Mutant
 BEFORE = """\
         kept = self.__dict__.setdefault("_kept", {{}})
         if id(batch) in kept:
-            self.{0} = kept[id(batch)]
+            self.{0}, _ = kept[id(batch)]
             return
 """
-AFTER = "        kept[id(batch)] = self.{0}\n"
+AFTER = "        kept[id(batch)] = self.{0}, batch\n"
+"""The batch is kept, too: another one in its place in memory would have the same id, and get the wrong outputs."""
 
 RUNS = {
     "torch": "        with torch.inference_mode():\n            self._outputs = self._forward(batch[0])\n",

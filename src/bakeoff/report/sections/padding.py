@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.report.page import Section, Subject
 from bakeoff.report.units import listed, percent
 from bakeoff.spec.text import count
-from bakeoff.spec.trial import FIXED
+from bakeoff.spec.trial import FIXED, Entries
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
-    from bakeoff.spec.trial import Entries, Inputs
+    from bakeoff.spec.trial import Inputs
 
 
 def padding_line(data: Inputs) -> str:
@@ -46,11 +46,10 @@ def _data(outcome: Outcome) -> dict[str, Any]:
     """Return how batches are padded, and how many entries of each sequence are real."""
     data = outcome.comparison.data
     shapes = len({repr(one) for one in data.shapes()}) or 1
-    sequences: list[dict[str, Any]] = [
-        {"name": name, "real": entries.real, "padding": entries.padding} for name, entries in data.sequences.items()
-    ]
-    padding, real = (sum(one[of] for one in sequences) for of in ("padding", "real"))
-    share = padding / (padding + real) if sequences else None
+    every = data.sequences.values()
+    together = Entries(real=sum(one.real for one in every), padding=sum(one.padding for one in every))
+    share = together.padded_share if every else None
+    sequences = [{"name": name, "real": one.real, "padding": one.padding} for name, one in data.sequences.items()]
     return {"padding": {"kind": data.padding, "padded_share": share, "shapes": shapes, "sequences": sequences}}
 
 
