@@ -1,12 +1,13 @@
 """Whether honest contenders are certified: how much of what is allowed each uses, over workloads, batches and seeds.
 
     python benchmarks/honest.py FOLDER [--workloads ...] [--batches 1 8 64] [--in-turn] [--seeds 20] [--size reduced]
-        [--contenders torch jax tensorflow mlx torch:precision=bfloat16] [--output benchmarks/results/honest]
+        [--contenders torch jax tensorflow mlx torch:precision=bfloat16] [--judge-only]
+        [--output benchmarks/results/honest]
 
 Every seed takes every batch size; with --in-turn the first seed the first one, the second seed the second one, and so
 on round: as many draws of data and parameters over more sizes in less time. The reference and every contender compute
 all their evidence in one process each, which is kept in FOLDER, so that a second call goes on (after a change of the
-code with another FOLDER). A number is the largest error of a check over what it allows, over all of a contender's
+code with another FOLDER); --judge-only computes nothing and judges what FOLDER holds. A number is the largest error of a check over what it allows, over all of a contender's
 certificates in a workload (of losses that of the step with the largest error): above 1 it is refused. A workload that
 has no such scenario has its first one.
 """
@@ -187,6 +188,7 @@ def main() -> None:
     parser.add_argument("--size", default="reduced")
     parser.add_argument("--scenario", default="train")
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--judge-only", action="store_true", help="compute nothing: judge what FOLDER holds")
     parser.add_argument("--output", type=Path)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -196,7 +198,8 @@ def main() -> None:
         for seed in range(asked.seeds)
         for batch in ([asked.batches[seed % len(asked.batches)]] if asked.in_turn else asked.batches)
     ]
-    compute(cases, asked.folder)
+    if not asked.judge_only:
+        compute(cases, asked.folder)
     found = rows(cases)
     batches = ", ".join(map(str, asked.batches)) + (" in turn" if asked.in_turn else "")
     every, refused, failed = (sum(row[key] for row in found) for key in ("certificates", "refused", "failed"))

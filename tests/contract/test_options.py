@@ -88,8 +88,9 @@ def test_every_option_computes_the_same(text: str, workload: str, scenario: Scen
 
 @pytest.mark.parametrize("text", MIXED)
 def test_every_option_is_read_back(text: str) -> None:
-    """What was asked for is what the framework reports to be in force, in a model with convolutions."""
+    """What was asked for is what the framework reports to be in force, in a model with convolutions and attention."""
     read = computed_by(text).settings("cnn-cifar10", "train")
+    read |= {"attention": computed_by(text).settings(WITH_ATTENTION, "train")["attention"]} if text in ATTENDING else {}
     asked = parse_contender(text).options
     assert {name: str(read[name]) for name in asked} == asked
 
@@ -172,9 +173,15 @@ def test_what_a_framework_lacks_is_refused_with_its_reason(framework: str) -> No
 
 @pytest.mark.parametrize("framework", DECLARED)
 def test_the_attention_kernel_is_reported(framework: str) -> None:
-    """Every framework reports its attention kernel, or those that it chooses from, after a model with attention.
+    """Every framework reports its attention kernel after a model with attention.
 
     Where there is one kernel, the report hangs on no model: that of the digits, which every run computes, will do.
     """
     has_choice = len(DECLARED[framework].info.options["attention"].values) > 1
     assert computed(framework).settings("attending" if has_choice else "mlp-mnist", "train")["attention"]
+
+
+@pytest.mark.parametrize("text", ATTENDING)
+def test_a_model_without_attention_has_no_kernel_for_it(text: str) -> None:
+    """What is told is what the framework's calls took: nothing where there was none."""
+    assert computed_by(text).settings("mlp-mnist", "train")["attention"] is None

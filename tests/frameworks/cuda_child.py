@@ -105,8 +105,26 @@ def torch() -> dict[str, Any]:
         "untold": untold(),
         "measured": measured(),
         "joined": joined(),
+        "attended": attended(),
         "patience": torchs_patience(),
     }
+
+
+def attended() -> list[str]:
+    """Return what becomes of an attention that PyTorch says to have no kernel for, on a processor and on CUDA."""
+    import torch
+
+    from bakeoff.frameworks.torch import attention
+
+    said = []
+    one = torch.zeros(1, 2, 1, 2)
+    for words in ("No available kernel. Aborting execution.", "Invalid backend", "something else"):
+        with mock.patch.object(attention.F, "scaled_dot_product_attention", side_effect=RuntimeError(words)):
+            try:
+                attention.attention(one, one, one)
+            except (UnsupportedError, RuntimeError) as error:
+                said.append(type(error).__name__)
+    return said
 
 
 def joined() -> dict[str, Any]:
@@ -188,7 +206,33 @@ def jax() -> dict[str, Any]:
         "own": known | xlas_own(),
         "measured": tf32.measured(reduced),
         "patience": patience(),
+        "attended": cudnns(),
     }
+
+
+def cudnns() -> list[bool]:
+    """Lower attention of each kind of mask for CUDA; return whether the program, forward and backward, has cuDNN's."""
+    import jax
+    import jax.numpy as jnp
+    from jax._src.cudnn import fused_attention_stablehlo as fused
+
+    from bakeoff.frameworks.jax import attention
+
+    queries = jnp.ones((2, 16, 4, 8), jnp.bfloat16)
+    masks = (None, jnp.ones((2, 1, 1, 16), bool), jnp.ones((1, 1, 16, 16), bool))
+    told = {"check_cudnn_version": lambda: 91900, "check_compute_capability": lambda _: True}
+    attention.choose("cudnn")
+    found = []
+    with mock.patch.multiple(fused, **told, is_cuda_compute_capability_equal=lambda _: False):
+        for mask in masks:
+
+            def loss(q: Any, mask: Any = mask) -> Any:
+                return attention.attention(q, q, q, mask=mask).astype(jnp.float32).sum()
+
+            lowered = jax.jit(jax.grad(loss)).trace(queries).lower(lowering_platforms=("cuda",))
+            text = lowered.as_text()
+            found.append(text.count(attention.CUDNNS_CALL) == 2)  # noqa: PLR2004 - forward, backward
+    return found
 
 
 def xlas_own() -> dict[str, Any]:

@@ -86,6 +86,16 @@ def test_tensorflow_waits_for_the_gpu_alone() -> None:
     assert (placed["waits"], placed["scopes"]) == (2, ["GPU:0"])
 
 
+def test_a_missing_attention_kernel_is_told_in_bakeoffs_words() -> None:
+    """What PyTorch says of it on a processor, and what on an H200; other errors stay what they are."""
+    assert told("torch")["attended"] == ["UnsupportedError", "UnsupportedError", "RuntimeError"]
+
+
+def test_cudnns_attention_takes_every_mask() -> None:
+    """None, one of the keys alone, which an H200 refused, and one of each pair: cuDNN computes forward and backward."""
+    assert told("jax")["attended"] == [True, True, True]
+
+
 def test_the_optimizers_own_kernel_is_told() -> None:
     """What PyTorch takes where nothing is asked is foreach on a device that has it, and a loop elsewhere."""
     kernels = told("torch")["kernels"]

@@ -1,4 +1,4 @@
-"""Attention by JAX's own function, whose implementation the option `attention` chooses."""
+"""Attention by JAX's own function, whose implementation the option `attention` chooses, and which programs have."""
 # ruff: noqa: FBT001, FBT002 - `causal` is positional in the vocabulary
 
 from __future__ import annotations
@@ -13,18 +13,29 @@ from bakeoff.spec.errors import UnsupportedError
 IMPLEMENTATIONS: dict[str, Literal["xla", "cudnn"]] = {"default": "xla", "math": "xla", "cudnn": "cudnn"}
 """By value of the option `attention`; xla is what JAX 0.10 takes by itself on every device."""
 
+CUDNNS_CALL = "__cudnn$fmha"
+"""What the name of cuDNN's attention begins with in XLA's programs (jax/_src/cudnn/fused_attention_stablehlo.py)."""
+
 _chosen: list[Literal["xla", "cudnn"]] = ["xla"]
 """The implementation in force in this process."""
+
+_has_attended = [False]
+"""Whether an attention was traced since."""
 
 
 def choose(attention: str) -> None:
     """Set the implementation by the option's value."""
     _chosen[0] = IMPLEMENTATIONS[attention]
+    _has_attended[0] = False
 
 
-def chosen() -> str:
-    """Return the implementation in force, by the option's words."""
-    return "math" if _chosen[0] == "xla" else _chosen[0]
+def taken() -> str | None:
+    """Return the implementation that this process's programs have, by the option's words; None without attention."""
+    if not _has_attended[0]:
+        return None
+    executables = jax.devices()[0].client.live_executables()
+    programs = (module.to_string() for one in executables for module in one.hlo_modules())
+    return "cudnn" if any(CUDNNS_CALL in program for program in programs) else "math"
 
 
 def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
@@ -41,9 +52,12 @@ def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
     That function takes the softmax in float32 whatever its arguments are, and values of as many features as the keys;
     in float64, and for other values, its formula is written out.
     """
+    _has_attended[0] = True
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     if q.dtype == jnp.float64 or v.shape[-1] != k.shape[-1]:
         return _written_out(q, k, v, causal, mask, bias, scale)
+    if _chosen[0] == "cudnn":
+        bias, mask = (_for_each_pair(one, q.shape[1], k.shape[1]) for one in (bias, mask))
     try:
         return jax.nn.dot_product_attention(
             q, k, v, bias, mask, scale=scale, is_causal=causal, implementation=_chosen[0]
@@ -53,6 +67,11 @@ def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
             raise
         msg = f"attention=cudnn: cuDNN's attention in JAX refuses this one: {error}"
         raise UnsupportedError(msg) from error
+
+
+def _for_each_pair(values: Any, queries: int, keys: int) -> Any:
+    """Return a mask or bias with an element for each query and key, as cuDNN wants them; None as it is."""
+    return None if values is None else jnp.broadcast_to(values, (*values.shape[:-2], queries, keys))
 
 
 def _written_out(  # noqa: PLR0913, PLR0917 - as above

@@ -46,7 +46,7 @@ class Switches:
             "optimizer_kernel": DEFAULT,
             "conv_algorithm": None,
             "graph_optimization": self._rewrites if mode == "compiled" else None,
-            "attention": attention.chosen(),
+            "attention": attention.taken(),
             "compiler_options": ", ".join(f"{name}={value}" for name, value in self._flags.items()),
             **(on_gpu if device == "cuda" else {}),
         }

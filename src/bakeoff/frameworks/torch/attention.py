@@ -1,4 +1,4 @@
-"""Attention by PyTorch's own function, whose kernels the option `attention` chooses among."""
+"""Attention by PyTorch's own function, whose kernels the option `attention` chooses among, and which it took."""
 
 # ruff: noqa: FBT001, FBT002 - `causal` is positional in the vocabulary
 
@@ -11,6 +11,38 @@ import torch
 from torch.nn import functional as F
 
 from bakeoff.spec.errors import UnsupportedError
+
+_CHOICES = {0: "math", 1: "flash", 2: "efficient", 3: "cudnn"}
+"""The option's word for each value of PyTorch's enumeration (torch.nn.attention.SDPBackend)."""
+
+_ASKED_CALLS = 100
+"""Calls whose kernel PyTorch is asked for: several forward passes of a deep model, which are over before a clock runs."""
+
+_taken: set[str] = set()
+_left = [_ASKED_CALLS]
+
+
+def forget() -> None:
+    """Begin anew: what was taken before is another model's."""
+    _taken.clear()
+    _left[0] = _ASKED_CALLS
+
+
+def taken() -> str | None:
+    """Return the kernels that PyTorch has taken, by the option's words; None where no attention was computed.
+
+    Empty where it cannot be asked, as within torch.func.
+    """
+    return None if _left[0] == _ASKED_CALLS else ", ".join(sorted(_taken))
+
+
+def _note(q: Any, k: Any, v: Any, **asked: Any) -> None:
+    """Ask PyTorch which kernel it takes for a call."""
+    _left[0] -= 1
+    try:
+        _taken.add(_CHOICES[torch._fused_sdp_choice(q, k, v, **asked)])  # noqa: SLF001 - it has no public name
+    except (AttributeError, KeyError, RuntimeError, TypeError):
+        _left[0] = 0  # another PyTorch, or tensors of torch.func
 
 
 def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
@@ -27,22 +59,22 @@ def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
         added = mask if bias is None else added
     if bias is not None and mask is not None:
         added = torch.where(mask, added, -math.inf)
+    heads = [one.transpose(1, 2) for one in (q, k, v)]
+    asked = {"attn_mask": added, "is_causal": causal and added is None, "scale": scale}
+    asked["enable_gqa"] = k.shape[2] != q.shape[2]
+    if not torch.compiler.is_compiling() and _left[0]:
+        _note(*heads, **asked)
     try:
-        attended = F.scaled_dot_product_attention(
-            q.transpose(1, 2),
-            k.transpose(1, 2),
-            v.transpose(1, 2),
-            attn_mask=added,
-            is_causal=causal and added is None,
-            scale=scale,
-            enable_gqa=k.shape[2] != q.shape[2],
-        )
+        attended = F.scaled_dot_product_attention(*heads, **asked)
     except RuntimeError as error:
-        if "No available kernel" not in str(error):
+        if not any(said in str(error) for said in _SAID):
             raise
         raise UnsupportedError(_NO_KERNEL) from error
     return attended.transpose(1, 2)
 
+
+_SAID = ("No available kernel", "Invalid backend")
+"""What PyTorch says where no kernel is left: on a processor, and on CUDA (2.11 on an H200, `flash` with a mask)."""
 
 _NO_KERNEL = (
     "none of PyTorch's kernels that attention=... allows computes this attention: flash, efficient and cudnn take "

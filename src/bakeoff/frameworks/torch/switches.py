@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from bakeoff.frameworks.torch import graphs, recurrent
+from bakeoff.frameworks.torch import attention, graphs, recurrent
 from bakeoff.frameworks.torch.replicas import Replicas
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
@@ -62,7 +62,7 @@ class Switches:
             "conv_algorithm": _convolutions() if device == "cuda" else None,
             "graph_optimization": ("on" if self._rewrites else "off") if mode == "compiled" else None,
             "onednn": _onednn() if device == "cpu" else None,
-            "attention": _attention(device),
+            "attention": _attention(device, mode),
             **recurrent.settings(network),
             **graphs.settings(),
             "compile_mode": self._compile_mode if mode == "compiled" else None,
@@ -155,6 +155,7 @@ def _onednn() -> str:
 
 def _set_attention(kernel: str) -> None:
     """Allow one kernel of scaled_dot_product_attention only, as torch.nn.attention.sdpa_kernel does around a call."""
+    attention.forget()
     if kernel == DEFAULT:
         return
     cuda = torch.backends.cuda
@@ -164,8 +165,13 @@ def _set_attention(kernel: str) -> None:
     cuda.enable_cudnn_sdp(kernel == "cudnn")
 
 
-def _attention(device: str) -> str:
-    """Read back which kernels scaled_dot_product_attention may choose from; a processor has two, flash and math."""
+def _attention(device: str, mode: str) -> str | None:
+    """Read back which kernels scaled_dot_product_attention took; None where the model has none.
+
+    Where PyTorch was not asked, as in compiled code, those that it may choose from: a processor has two.
+    """
+    if mode != "compiled" and (taken := attention.taken()) != "":
+        return taken
     cuda = torch.backends.cuda
     enabled = {"flash": cuda.flash_sdp_enabled(), "math": cuda.math_sdp_enabled()}
     if device == "cuda":
