@@ -7,9 +7,9 @@
 Every seed takes every batch size; with --in-turn the first seed the first one, the second seed the second one, and so
 on round: as many draws of data and parameters over more sizes in less time. The reference and every contender compute
 all their evidence in one process each, which is kept in FOLDER, so that a second call goes on (after a change of the
-code with another FOLDER); --judge-only computes nothing and judges what FOLDER holds. A number is the largest error of a check over what it allows, over all of a contender's
-certificates in a workload (of losses that of the step with the largest error): above 1 it is refused. A workload that
-has no such scenario has its first one.
+code with another FOLDER); --judge-only computes nothing and judges what FOLDER holds. A number is the largest error of
+a check over what it allows, over all of a contender's certificates in a workload (of losses that of the step with the
+largest error): above 1 it is refused. A workload that has no such scenario has its first one.
 """
 
 from __future__ import annotations

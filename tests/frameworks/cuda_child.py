@@ -231,7 +231,7 @@ def cudnns() -> list[bool]:
 
             lowered = jax.jit(jax.grad(loss)).trace(queries).lower(lowering_platforms=("cuda",))
             text = lowered.as_text()
-            found.append(text.count(attention.CUDNNS_CALL) == 2)  # noqa: PLR2004 - forward, backward
+            found.append(text.count(attention.CUDNNS_CALL) == 2)
     return found
 
 

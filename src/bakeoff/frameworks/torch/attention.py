@@ -16,7 +16,7 @@ _CHOICES = {0: "math", 1: "flash", 2: "efficient", 3: "cudnn"}
 """The option's word for each value of PyTorch's enumeration (torch.nn.attention.SDPBackend)."""
 
 _ASKED_CALLS = 100
-"""Calls whose kernel PyTorch is asked for: several forward passes of a deep model, which are over before a clock runs."""
+"""Calls whose kernel PyTorch is asked for: some forward passes of a deep model, over before a clock runs."""
 
 _taken: set[str] = set()
 _left = [_ASKED_CALLS]
