@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 from rich.live import Live
 
 from bakeoff.cli.live import BAR, STEPS, LiveScreen, bar
-from bakeoff.cli.telling import to_come
+from bakeoff.cli.telling import begins, to_come
 from bakeoff.race.progress import BlockTimed, Finished, RoundEnded, RoundStarted, Running, TrialStarted
 from bakeoff.report.units import elapsed
 from bakeoff.spec.trial import KINDS
@@ -147,3 +148,13 @@ def test_what_is_to_come_is_by_the_looks() -> None:
 def test_a_clock_is_read_at_a_glance(seconds: float, said: str) -> None:
     """Seconds alone are shown as long as two digits hold them."""
     assert elapsed(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("macs", "purpose", "is_said"), [(10**12, "reference", True), (10**6, "reference", False), (10**12, "time", False)]
+)
+def test_a_log_says_what_is_waited_for(macs: int, purpose: str, is_said: object) -> None:
+    """Of a large model the first trial takes minutes, in which nothing else is written."""
+    line = begins(SimpleNamespace(work=SimpleNamespace(macs=macs)), purpose)
+    assert bool(line) == is_said
+    assert not line or "in float64 on this machine's processor" in line

@@ -15,7 +15,7 @@ from rich.live import Live
 
 from bakeoff.cli import PROCESS
 from bakeoff.cli.live import LiveScreen
-from bakeoff.cli.telling import finished, notes, of_one, pairs_line, rounds_line, study_lines, title, waiting
+from bakeoff.cli.telling import begins, finished, notes, of_one, pairs_line, rounds_line, study_lines, title, waiting
 from bakeoff.race.progress import (
     Certified,
     Finished,
@@ -28,6 +28,7 @@ from bakeoff.race.progress import (
     StudyStarted,
     TimerTested,
     TrialEnded,
+    TrialStarted,
     Tried,
     Waiting,
 )
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bakeoff.race.progress import Event, StudyObserver
+    from bakeoff.spec.comparison import Comparison
 
 
 @contextmanager
@@ -79,6 +81,7 @@ class Lines:
         """Write to this stream, and flush after each line: a log is read while it grows."""
         self._stream = stream
         self._began_s = time.monotonic()
+        self._comparison: Comparison | None = None
         self._margin = 0.0
         self._waits = False
 
@@ -86,9 +89,11 @@ class Lines:
         """Write what is worth a line."""
         match event:
             case Prepared(comparison):
-                self._margin = comparison.procedure.margin
+                self._comparison, self._margin = comparison, comparison.procedure.margin
                 for line in [f"{title(comparison)}; records in {event.path}", *notes(event)]:
                     self._write(line)
+            case TrialStarted():
+                self._started(event)
             case TrialEnded() | Certified() | TimerTested() | Tried():
                 self._write(of_one(event))
             case Waiting():
@@ -104,6 +109,11 @@ class Lines:
                     self._write(line)
             case _:
                 pass  # Too small for a line in a log.
+
+    def _started(self, event: TrialStarted) -> None:
+        """Write that a trial begins which is waited for."""
+        if self._comparison is not None and (line := begins(self._comparison, event.purpose)):
+            self._write(line)
 
     def _waited(self, event: Waiting) -> None:
         """Write that rounds wait, once until they go on."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.race.notices import foreseen_shapes
 from bakeoff.race.progress import Certified, PointEnded, PointStarted, StudyStarted, TimerTested, TrialEnded, Tried
+from bakeoff.race.stages.certify import SMALL_MACS
 from bakeoff.report.gpus import busy, gpu_memory
 from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import duration, elapsed, percent, size
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bakeoff.race.progress import Prepared, RoundEnded, StudyEvent, Waiting
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.selftest import TimerVerdict
+    from bakeoff.spec.trial import Purpose
     from bakeoff.spec.verdict import Certificate, Verdict
 
 INTERIM = "interim, not a verdict"
@@ -93,6 +95,16 @@ def of_one(event: TrialEnded | Certified | TimerTested | Tried) -> str:
             return f"{verdict.contender}: timer {timer_text(verdict)}"
         case Tried():
             return tried(event)
+
+
+def begins(comparison: Comparison, purpose: Purpose) -> str:
+    """Return that what takes longest of a large model begins: its reference; empty of whatever is soon there."""
+    if purpose != "reference" or comparison.work is None or comparison.work.macs <= SMALL_MACS:
+        return ""
+    return (
+        "reference: it computes in float64 on this machine's processor, which takes minutes of a large model and "
+        "batch; later races of the same work remember it"
+    )
 
 
 def certified(certificate: Certificate) -> str:

@@ -1,7 +1,7 @@
 """The span of some work in a trace of XLA's profiler: planes of lines of events, as JAX and TensorFlow write it.
 
 On a processor all events count. On a GPU those of its own planes do: the host's hold the start of CUPTI, which takes
-seconds, and their clock is another one. Not run on a GPU by us, so that such a span refuses nobody.
+seconds, and their clock is another one. Seen on one GPU alone, so that such a span refuses nobody.
 """
 
 from __future__ import annotations

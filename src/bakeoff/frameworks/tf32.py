@@ -1,7 +1,7 @@
 """Whether products of float32 are computed in TF32, as measured: by a number that float32 holds and TF32 does not.
 
 A switch says what may be done. The environment (NVIDIA_TF32_OVERRIDE), a library's own paths, or a compiler's may do
-something else, and what comes out tells. Not run on a GPU by us.
+something else, and what comes out tells.
 """
 
 from __future__ import annotations

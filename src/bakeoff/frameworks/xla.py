@@ -1,7 +1,7 @@
 """XLA's flags for GPUs, in every framework that compiles by XLA: how convolutions' algorithms are chosen, and graphs.
 
 A flag stands in the variable XLA_FLAGS, for all programs of a process, or among the options that one program is
-compiled with. What neither states is XLA's own default, by its debug_options_flags.cc. Not run on a GPU by us.
+compiled with. What neither states is XLA's own default, by its debug_options_flags.cc.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which GPUs CUDA shows to a process, asked of NVIDIA's driver itself, whatever framework runs.
 
-Also run by itself, as a script, so that the process that asks need not have CUDA in it. Not run on a GPU by us.
+Also run by itself, as a script, so that the process that asks need not have CUDA in it.
 """
 
 from __future__ import annotations

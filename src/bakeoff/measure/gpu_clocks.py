@@ -1,6 +1,6 @@
 """Clocks, temperature, power and other processes of an NVIDIA GPU while a block runs.
 
-The parent reads them by NVML, so that no step waits for it. Not run by us on a GPU.
+The parent reads them by NVML, so that no step waits for it.
 """
 
 from __future__ import annotations

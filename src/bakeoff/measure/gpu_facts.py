@@ -1,4 +1,4 @@
-"""What a GPU is, how it is set, and what goes on on it now, as NVML tells it. Not run on a GPU by us."""
+"""What a GPU is, how it is set, and what goes on on it now, as NVML tells it."""
 
 from __future__ import annotations
 

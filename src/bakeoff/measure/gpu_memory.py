@@ -1,7 +1,4 @@
-"""How much memory a worker holds on NVIDIA GPUs, read by the parent: context, kernels and reserves included.
-
-Not run by us on a GPU.
-"""
+"""How much memory a worker holds on NVIDIA GPUs, read by the parent: context, kernels and reserves included."""
 
 from __future__ import annotations
 

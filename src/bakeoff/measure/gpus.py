@@ -1,4 +1,4 @@
-"""Which NVIDIA GPUs there are, and which of them work on CUDA runs on; the parent asks NVML. Not run on a GPU by us."""
+"""Which NVIDIA GPUs there are, and which of them work on CUDA runs on; the parent asks NVML."""
 
 from __future__ import annotations
 

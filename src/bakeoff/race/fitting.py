@@ -2,7 +2,7 @@
 
 What a worker takes is known from its last rounds or, before the first, from its certificate's trial, which computes the
 same steps and more. On a GPU no memory is ever swapped, and a process that finds too little fails: there, what is not
-known is taken for too much. Not run on a GPU by us.
+known is taken for too much. Run by us on one GPU, which had room for all.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 def device_settings(trial: TrialSpec) -> dict[str, str | None]:
     """Return the UUID of the GPU that steps run on, as CUDA tells it; None where it does not, nothing on processors.
 
-    Raises UnavailableError where it is another GPU than the parent reads clocks, memory and energy of. Not run on a
-    GPU by us.
+    Raises UnavailableError where it is another GPU than the parent reads clocks, memory and energy of.
     """
     if not trial.contender.on_cuda:
         return {}

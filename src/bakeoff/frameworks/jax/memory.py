@@ -1,6 +1,6 @@
 """What JAX reports of its allocators, how they are limited, in which words they refuse.
 
-Not run on a GPU by us.
+Its peaks were read on a GPU by us; limits and refusals were not.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def sentences(acceptance: Acceptance) -> list[str]:
             with_command("What failed or was inconclusive is made again by the same command with --again", again)
         )
     if acceptance.device != "cpu":
-        said.append("This was not run on a GPU by us: please send the bundle in, whatever it says (docs/gpu.md).")
+        said.append("Few GPUs have run this (docs/gpu.md): please send the bundle in, whatever it says.")
     return said
 
 
