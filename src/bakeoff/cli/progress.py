@@ -96,10 +96,8 @@ class Lines:
                 self._started(event)
             case TrialEnded() | Certified() | TimerTested() | Tried():
                 self._write(of_one(event))
-            case Waiting():
+            case Waiting() | RoundStarted():
                 self._waited(event)
-            case RoundStarted():
-                self._waits = False
             case RoundEnded():
                 self._write(": ".join(filter(None, [rounds_line(event), pairs_line(event.verdicts, self._margin)])))
             case Finished(reason):
@@ -115,11 +113,11 @@ class Lines:
         if self._comparison is not None and (line := begins(self._comparison, event.purpose)):
             self._write(line)
 
-    def _waited(self, event: Waiting) -> None:
+    def _waited(self, event: Waiting | RoundStarted) -> None:
         """Write that rounds wait, once until they go on."""
-        if not self._waits:
+        if isinstance(event, Waiting) and not self._waits:
             self._write(waiting(event))
-        self._waits = True
+        self._waits = isinstance(event, Waiting)
 
     def _write(self, line: str) -> None:
         """Write a line where a reader of the log sees it at once."""
