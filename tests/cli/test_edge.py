@@ -161,6 +161,42 @@ def test_a_bad_model_file_is_told_with_its_line(cli: Cli, tmp_path: Path, case: 
     assert "Traceback" not in said.err
 
 
+FORWARD = """def build(nn, size):
+    class Network(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(4, 2)
+        def forward(self, x):
+            return LINE
+    return Network()
+def loss(nn, outputs, targets):
+    return nn.cross_entropy(outputs, targets)
+"""
+MISTAKES = {
+    "a shape": ("self.head(x[:, :3])", "my_model.py:13"),
+    "an argument": ("nn.softmax(self.head(x), dim=1)", "my_model.py:13"),
+    "a name": ("nn.sofmax(self.head(x))", "my_model.py:13"),
+    "outputs of another shape": ("nn.reshape(self.head(x), (4,))", "its first axis must count them"),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+@pytest.mark.parametrize("command", [["run"], ["verify"], ["explain"], ["run", "--max-batch"]], ids=" ".join)
+def test_a_mistake_in_forward_is_told_before_a_process_starts(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], case: str
+) -> None:
+    """The file and its line stand in the message, and no framework was asked."""
+    line, expected = MISTAKES[case]
+    (tmp_path / "my_model.py").write_text(MODEL + FORWARD.replace("LINE", line))
+    started: list[object] = []
+    monkeypatch.setattr(subprocess, "Popen", lambda *asked, **_: started.append(asked))
+    said = cli(*command, "my_model.py", "torch", "jax")
+    assert said.code == MISUSED
+    assert expected in said.err
+    assert not started
+    assert "Traceback" not in said.err
+
+
 def test_results_that_cannot_be_written_are_told(cli: Cli, tmp_path: Path) -> None:
     """A results directory that is a file is refused before anything is measured."""
     (tmp_path / "taken").touch()
