@@ -155,6 +155,7 @@ def test_a_clock_is_read_at_a_glance(seconds: float, said: str) -> None:
 )
 def test_a_log_says_what_is_waited_for(macs: int, purpose: str, is_said: object) -> None:
     """Of a large model the first trial takes minutes, in which nothing else is written."""
-    line = begins(SimpleNamespace(work=SimpleNamespace(macs=macs)), purpose)
+    reference = SimpleNamespace(contender=SimpleNamespace(on_cuda=False))
+    line = begins(SimpleNamespace(work=SimpleNamespace(macs=macs), reference=reference), purpose)
     assert bool(line) == is_said
     assert not line or "in float64 on this machine's processor" in line

@@ -31,6 +31,10 @@ def main() -> None:
     told: dict[str, float | bool] = {}
     for name, one in plain.items():
         told[name] = float(((moved[name] - one).abs() / one.abs().clamp(min=1e-3)).max())
+    elsewhere = Rounding(SHARE, 1)
+    with elsewhere:  # "meta" is a device that holds shapes alone
+        made = torch.ones(3, dtype=torch.float64, device="meta") * 2.0
+    told["elsewhere"] = made.device.type == "meta" and sorted(one.type for one in elsewhere._factors) == ["cpu", "meta"]
     told["repeats"] = torch.equal(moved["gradient"], again["gradient"])
     told["differs"] = not torch.equal(moved["product"], other["product"])
     print(json.dumps(told))  # noqa: T201 - its answer

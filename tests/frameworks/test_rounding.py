@@ -17,4 +17,5 @@ def test_operations_are_moved_and_nothing_else() -> None:
     assert SHARE / 10 < told["gradient"] < 100 * SHARE
     assert [told[name] for name in ("view", "in place", "counts", "copy")] == [0.0] * 4
     assert told["repeats"]
+    assert told["elsewhere"]  # factors lie where the results do
     assert told["differs"]

@@ -30,6 +30,7 @@ def run(
     layer: parameters.Layer = None,
     device: parameters.Devices = None,
     gpu: parameters.Gpu = None,
+    reference_device: parameters.ReferenceDevice = None,
     devices: parameters.DeviceCounts = None,
     scaling: parameters.HowScaled = "weak",
     threads: parameters.ThreadCounts = None,

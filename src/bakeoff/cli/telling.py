@@ -99,7 +99,9 @@ def of_one(event: TrialEnded | Certified | TimerTested | Tried) -> str:
 
 def begins(comparison: Comparison, purpose: Purpose) -> str:
     """Return that what takes longest of a large model begins: its reference; empty of whatever is soon there."""
-    if purpose != "reference" or comparison.work is None or comparison.work.macs <= SMALL_MACS:
+    reference, work = comparison.reference, comparison.work
+    is_there = purpose == "reference" and reference is not None and not reference.contender.on_cuda
+    if not is_there or work is None or work.macs <= SMALL_MACS:
         return ""
     return (
         "reference: it computes in float64 on this machine's processor, which takes minutes of a large model and "

@@ -11,7 +11,7 @@ import msgspec
 
 import bakeoff
 from bakeoff import data
-from bakeoff.environments.builds import PROCESSOR
+from bakeoff.environments.builds import NVIDIA, PROCESSOR
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import NOT_INSTALLED, available, resolve
 from bakeoff.environments.options import in_scenario, resolve_options, variables_of
@@ -108,6 +108,7 @@ def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict
     per_sample.check_option(plans, scenario)
     check_input(str(padding), plans)
     check_scaling(request, plans, scenario, batch_size)
+    _check_reference(request, plans)
     return loaded, plans, excluded
 
 
@@ -138,7 +139,9 @@ def _comparison(
         work=mean_work(loaded.build, size, scenario, loaded.workload.optimizer, inputs.shapes()),
         data=inputs,
         contenders=plans,
-        reference=_reference([plan for plan in plans if plan.contender.options["tier"] != NATIVE], scenario),
+        reference=_reference(
+            [plan for plan in plans if plan.contender.options["tier"] != NATIVE], scenario, request.reference_device
+        ),
         excluded=excluded,
         uninstalled=[] if request.contenders else [one for one in excluded if excluded[one].startswith(NOT_INSTALLED)],
         procedure=msgspec.structs.replace(request.procedure(), max_rounds=_max_rounds(request)),
@@ -148,6 +151,21 @@ def _comparison(
         gpu_why=gpu_why,
         command=request.command,
     )
+
+
+REFERENCE_DEVICES = (PROCESSOR, NVIDIA)
+"""Where there is float64."""
+
+
+def _check_reference(request: Request, plans: list[ContenderPlan]) -> None:
+    """Raise UsageError for a place where no reference computes: a GPU is that of the contenders."""
+    asked = request.reference_device
+    if asked not in (None, *REFERENCE_DEVICES):
+        msg = f"--reference-device {asked}: valid: {', '.join(REFERENCE_DEVICES)}"
+        raise UsageError(msg)
+    if asked == NVIDIA and not any(plan.contender.on_cuda for plan in plans):
+        msg = "--reference-device cuda is the contenders' GPU, and none of these is on one: add --device cuda"
+        raise UsageError(msg)
 
 
 def _machine(request: Request, plans: list[ContenderPlan]) -> tuple[Facts, str]:
@@ -337,8 +355,8 @@ def _cache_variables(declared: Framework, options: dict[str, str]) -> dict[str, 
     return {variable.name: variable.value for variable in cache.variables}
 
 
-def _reference(plans: list[ContenderPlan], scenario: Scenario) -> ContenderPlan | None:
-    """Return the contender that computes the reference in float64: the best-ranked framework that is installed.
+def _reference(plans: list[ContenderPlan], scenario: Scenario, device: str | None) -> ContenderPlan | None:
+    """Return the contender that computes the reference in float64: the best-ranked framework that can, if it is here.
 
     A scripted framework is its own reference, as no arithmetic stands behind it. None where no contender needs one.
     """
@@ -356,9 +374,11 @@ def _reference(plans: list[ContenderPlan], scenario: Scenario) -> ContenderPlan 
         environment = named[0].contender.environment if named else None
         wanted = Contender(
             framework=declared.info.name,
-            label=f"{declared.info.name} in float64",
+            label=f"{declared.info.name} in float64" + (f" on {device}" if device == NVIDIA else ""),
             environment=environment,
-            options=declared.info.reference | per_sample.plainest(declared, scenario),
+            options=declared.info.reference
+            | ({} if device is None else {"device": device})
+            | per_sample.plainest(declared, scenario),
         )
         try:
             options = resolve_options(declared.info, wanted, {}, usable_cores())

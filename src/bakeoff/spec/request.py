@@ -30,6 +30,9 @@ class Request(Procedure, frozen=True, kw_only=True):
     gpu: str | None = None
     """The GPU of work on CUDA, by its index in NVML's order or its UUID; None: the first that CUDA_VISIBLE_DEVICES
     shows, else the one with the most free memory."""
+    reference_device: str | None = None
+    """Where the certificates' reference computes: cpu or cuda. None: what the framework that computes it declares,
+    which is the processor."""
     threads: int | None = None
     """None: every usable processor. A contender's own option wins."""
     max_norm: float | None = None

@@ -29,7 +29,8 @@ class Rounding(TorchDispatchMode):
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         drawn = torch.empty(_FACTORS, dtype=torch.float64).uniform_(1.0 - share, 1.0 + share, generator=generator)
-        self._factors = torch.cat([drawn, drawn])  # so that as many follow each place of the first half
+        twice = torch.cat([drawn, drawn])  # so that as many follow each place of the first half
+        self._factors = {twice.device: twice}
         self._places = random.Random(seed)  # noqa: S311 - a repeatable choice, no secret
 
     def __torch_dispatch__(
@@ -51,10 +52,18 @@ class Rounding(TorchDispatchMode):
         moved = torch.empty_like(result)  # it keeps the strides, which a view of the result may need
         if moved.stride() != result.stride():  # one that overlaps, or has gaps: as good as never
             result = moved.copy_(result)
+        factors = self._factors_on(result.device)
         for source, target in zip(_pieces(result), _pieces(moved), strict=True):
             place = self._places.randrange(_FACTORS)
-            torch.mul(source, self._factors[place : place + len(source)].to(source.dtype), out=target)
+            torch.mul(source, factors[place : place + len(source)].to(source.dtype), out=target)
         return moved
+
+    def _factors_on(self, device: torch.device) -> Any:
+        """Return the factors on a device, the same everywhere; not run on a GPU by us."""
+        if device not in self._factors:
+            (drawn, *_) = self._factors.values()
+            self._factors[device] = drawn.to(device)
+        return self._factors[device]
 
 
 def _pieces(tensor: Any) -> Any:
