@@ -65,9 +65,7 @@ def run(
     """Race contenders on a workload until every pair has its verdict."""
     asked = sweep.read(batch_size, device, threads, precision, option)
     search = maxbatch.wanted(context, max_batch=max_batch, memory=memory, several=bool(asked.several))
-    request = requested(context.params, asked, sys.argv[1:])
-    if layer is not None:
-        request = _of_layer(request, layer, dry_run=dry_run)
+    request = _of_layer(requested(context.params, asked, sys.argv[1:]), layer, dry_run=dry_run)
     alone = not (search or asked.several)
     limit = _limit(fail_if_slower, request, alone=alone)
     if why:
@@ -82,8 +80,10 @@ def run(
     race(request, json=json)
 
 
-def _of_layer(request: "Request", layer: str, *, dry_run: bool) -> "Request":
-    """Return the request for one layer of the workload, whose file is written into the results directory."""
+def _of_layer(request: "Request", layer: str | None, *, dry_run: bool) -> "Request":
+    """Return the request for one layer of the workload, whose file is written into the results directory, or for all."""
+    if layer is None:
+        return request
     import msgspec
 
     from bakeoff.race.checks import results_folder
