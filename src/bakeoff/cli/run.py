@@ -81,7 +81,7 @@ def run(
 
 
 def _of_layer(request: "Request", layer: str | None, *, dry_run: bool) -> "Request":
-    """Return the request for one layer of the workload, whose file is written into the results directory, or for all."""
+    """Return the request for one layer of the workload, whose file is written into the results folder; as it is for all."""
     if layer is None:
         return request
     import msgspec
