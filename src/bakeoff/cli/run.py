@@ -81,7 +81,7 @@ def run(
 
 
 def _of_layer(request: "Request", layer: str | None, *, dry_run: bool) -> "Request":
-    """Return the request for one layer of the workload, whose file is written into the results folder; as it is for all."""
+    """Return the request for one layer of the workload, whose file is written among the results; as it is without."""
     if layer is None:
         return request
     import msgspec
