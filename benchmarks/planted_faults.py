@@ -57,7 +57,8 @@ FAULTS = (
     "labels of other samples from the second step on",
     "one wrong label from the second step on",
 )
-"""By their names in the catalogue: what a step may leave out or do wrongly in any workload. PyTorch has all of them."""
+"""By their names in the catalogue: what a step may leave out or do wrongly in any workload. Every framework has
+all of them."""
 
 HONEST = "none"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from catalogue.mutant import SKIPS, Mutant
+from catalogue.jax_steps import RUN, in_steps
+from catalogue.mutant import COUNTED, Mutant
 
 in_nn = partial(Mutant, "jax", "vocabulary", "nn.py")
 in_phase = partial(Mutant, "jax", "vocabulary", "phase.py")
@@ -12,19 +13,14 @@ in_maps = partial(Mutant, "jax", "vocabulary", "maps.py")
 in_convolutions = partial(Mutant, "jax", "vocabulary", "conv_layers.py")
 in_phase = partial(Mutant, "jax", "vocabulary", "phase.py")
 in_losses = partial(Mutant, "jax", "vocabulary", "losses.py")
-in_steps = partial(Mutant, "jax", "engine", "engine.py")
 in_optimizers = partial(Mutant, "jax", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "jax", "feed", "input.py")
 in_clock = partial(Mutant, "jax", "clock", "engine.py")
 
-RUN = "        self._state, self._loss = self._advance(self._state, batch)\n"
 NEXT = "        return self._replicas.settled(State(parameters, optimizer, statistics, key, scale)), loss\n"
 FORGOTTEN = "parameters, optimizer = state.parameters, state.optimizer\n"
 RAN = "        state = self._state\n        self._outputs = self._forward("
-FIRST = """\
-        self._calls = getattr(self, "_calls", 0) + 1
-        kept = snapshots.copied(self._state).statistics
-"""
+FIRST = COUNTED + "        kept = snapshots.copied(self._state).statistics\n"
 ALONE = """\
         if self._calls > 1:
             self._state = self._state._replace(statistics=kept)
@@ -90,32 +86,6 @@ VOCABULARY = [
 ]
 
 STEPS = [
-    in_steps(
-        "new parameters are not kept, so that XLA drops the backward pass",
-        [(NEXT, "        " + FORGOTTEN + NEXT)],
-        {"mlp-mnist/train": "update"},
-    ),
-    in_steps(
-        "every second step does nothing",
-        [
-            (
-                RUN,
-                SKIPS + RUN,
-            )
-        ],
-        {"mlp-mnist/train": "update"},
-    ),
-    in_steps(
-        "half the batch from the second step on",
-        [
-            (
-                RUN,
-                "        self._calls = getattr(self, '_calls', 0) + 1\n        if self._calls > 1:\n"
-                "            batch = tuple(part[: len(part) // 2] for part in batch)\n" + RUN,
-            )
-        ],
-        {"mlp-mnist/train": "update"},
-    ),
     in_steps(
         "gradients are clipped to a norm of 0.1",
         [

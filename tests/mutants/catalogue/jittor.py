@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from catalogue.mutant import HALVES, IDLES, SKIPS, Mutant
+from catalogue.jittor_steps import in_steps
+from catalogue.mutant import HALVES, IDLES, Mutant
 
 in_nn = partial(Mutant, "jittor", "vocabulary", "nn.py")
 in_maps = partial(Mutant, "jittor", "vocabulary", "maps.py")
-in_steps = partial(Mutant, "jittor", "engine", "engine.py")
 in_optimizers = partial(Mutant, "jittor", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "jittor", "feed", "input.py")
 
-STEPPED = "        optimizers.step(self._optimizer, self._formula, self._loss)\n"
-TAKEN = "        inputs, targets = batch\n        self._loss = "
-STALE = (
-    "        self._optimizer.backward(self._loss)\n"
-    "        first = self._optimizer.param_groups[0]['grads'][0]\n"
-    "        now = first.clone().stop_grad()\n"
-    "        first.update(getattr(self, '_before', now))\n"
-    "        self._before = now\n"
-    "        self._optimizer.step()\n"
-)
-"""The first array follows its gradient of the step before."""
 RAN = "        with jt.no_grad():\n            self._outputs = self._network(batch[0])\n"
 
 MUTANTS = [
@@ -45,28 +34,6 @@ MUTANTS = [
             )
         ],
         {"case/flatten of a convolution": "outputs"},
-    ),
-    in_steps(
-        "every second step does nothing",
-        [
-            (
-                TAKEN,
-                SKIPS + TAKEN,
-            )
-        ],
-        {"mlp-mnist/train": "update"},
-    ),
-    in_steps("no optimiser step", [(STEPPED, "")], {"mlp-mnist/train": "update"}),
-    in_steps("training on half the batch", [(TAKEN, HALVES + TAKEN)], {"mlp-mnist/train": "update"}),
-    in_steps(
-        "gradients are added to those of the step before",
-        [(STEPPED, "        self._optimizer.zero_grad = lambda: None\n" + STEPPED)],
-        {"mlp-mnist/train": "update"},
-    ),
-    in_steps(
-        "one array follows its gradient of the step before",
-        [(STEPPED, STALE)],
-        {"mlp-mnist/train": "update", "resnet50-cifar10/train": "update"},
     ),
     in_steps("inference of half the batch", [(RAN, HALVES + RAN)], {"mlp-mnist/infer": "ran"}),
     in_steps("inference computes nothing after the first batch", [(RAN, IDLES + RAN)], {"mlp-mnist/infer": "ran"}),

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from catalogue.mutant import HALVES, IDLES, SKIPS, Mutant
+from catalogue.mlx_steps import in_steps
+from catalogue.mutant import HALVES, IDLES, Mutant
 
 in_nn = partial(Mutant, "mlx", "vocabulary", "nn.py")
 in_maps = partial(Mutant, "mlx", "vocabulary", "maps.py")
 in_losses = partial(Mutant, "mlx", "vocabulary", "losses.py")
-in_steps = partial(Mutant, "mlx", "engine", "engine.py")
 in_optimizers = partial(Mutant, "mlx", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "mlx", "feed", "input.py")
 
-UPDATED = "        self._optimizer.update(self._model, optimizers.clipped(self._formula, gradients))\n"
-RUN = "        self._loss = self._advance(*batch)\n"
 RAN = "        self._results = self._forward(batch[0])\n"
 
 MUTANTS = [
@@ -47,17 +45,6 @@ MUTANTS = [
         "the mean squared error is a sum",
         [('reduction=reduction if weights is None else "none")', 'reduction="sum" if weights is None else "none")')],
         {"case/mse": "loss and gradients"},
-    ),
-    in_steps("no optimiser step", [(UPDATED, "")], {"mlp-mnist/train": "update"}),
-    in_steps(
-        "every second step does nothing",
-        [
-            (
-                RUN,
-                SKIPS + RUN,
-            )
-        ],
-        {"mlp-mnist/train": "update"},
     ),
     in_steps("inference of half the batch", [(RAN, HALVES + RAN)], {"mlp-mnist/infer": "ran"}),
     in_steps("inference computes nothing after the first batch", [(RAN, IDLES + RAN)], {"mlp-mnist/infer": "ran"}),

@@ -8,11 +8,13 @@ Where = Literal[
     "vocabulary", "engine", "optimiser", "feed", "clock", "snapshot", "workload", "certificate", "explanation"
 ]
 
-SKIPS = """\
-        self._calls = getattr(self, '_calls', 0) + 1
-        if self._calls % 2 == 0:
-            return
-"""
+COUNTED = "        self._calls = getattr(self, '_calls', 0) + 1\n"
+"""The first line of a step that counts its calls."""
+
+LATER = COUNTED + "        if self._calls > 1:\n            "
+"""What stands before the one line with which a step begins from its second call on."""
+
+SKIPS = COUNTED + "        if self._calls % 2 == 0:\n            return\n"
 """The first lines of a step of which every second call does nothing."""
 
 IDLES = """\

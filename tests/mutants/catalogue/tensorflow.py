@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
-from catalogue.mutant import HALVES, IDLES, SKIPS, Mutant
+from catalogue.mutant import HALVES, IDLES, Mutant
+from catalogue.tensorflow_steps import in_steps
 
 in_nn = partial(Mutant, "tensorflow", "vocabulary", "nn.py")
 in_padding = partial(Mutant, "tensorflow", "vocabulary", "padding.py")
 in_convolutions = partial(Mutant, "tensorflow", "vocabulary", "conv_layers.py")
 in_attention = partial(Mutant, "tensorflow", "vocabulary", "attention.py")
-in_steps = partial(Mutant, "tensorflow", "engine", "engine.py")
 in_optimizers = partial(Mutant, "tensorflow", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "tensorflow", "feed", "input.py")
 
-APPLIED = "        self._optimizer.apply(gradients)\n"
-RUN = "        self._last = self._run(*batch)\n"
 RAN = "        self._last = self._run(batch[0])\n"
 
 MUTANTS = [
@@ -53,22 +51,6 @@ MUTANTS = [
         "attention is not scaled",
         [("q.shape[-1] ** -0.5 if scale is None", "1.0 if scale is None")],
         {"case/attention of heads": "outputs", "vit-b16/train": "outputs"},
-    ),
-    in_steps("no optimiser step", [(APPLIED, "")], {"mlp-mnist/train": "update"}),
-    in_steps(
-        "every second step does nothing",
-        [
-            (
-                RUN,
-                SKIPS + RUN,
-            )
-        ],
-        {"mlp-mnist/train": "update"},
-    ),
-    in_steps(
-        "gradients are those of half the batch",
-        [(RUN, "        batch = tuple(part[: len(part) // 2] for part in batch)\n" + RUN)],
-        {"mlp-mnist/train": "update"},
     ),
     in_steps("inference of half the batch", [(RAN, HALVES + RAN)], {"mlp-mnist/infer": "ran"}),
     in_steps("inference computes nothing after the first batch", [(RAN, IDLES + RAN)], {"mlp-mnist/infer": "ran"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from catalogue.mutant import SKIPS, Mutant
+from catalogue.mutant import COUNTED, HALVES, LATER, SKIPS, Mutant
 
 in_steps = partial(Mutant, "torch", "engine", "engine.py")
 in_optimizers = partial(Mutant, "torch", "optimiser", "optimizers.py")
@@ -12,7 +12,6 @@ in_feed = partial(Mutant, "torch", "feed", "input.py")
 in_clock = partial(Mutant, "torch", "clock")
 
 TAKEN = "        inputs, targets = batch\n        self._optimizer.zero_grad()\n"
-LATER = "        self._calls = getattr(self, '_calls', 0) + 1\n        if self._calls > 1:\n            "
 UPDATED = "        self._update.step()\n"
 PUT_BACK = "        snapshots.put_back(snapshot, self._network, self._optimizer)\n"
 MADE = "self._optimizer = optimizers.make(optimizer, named, switches.kernel)\n"
@@ -100,12 +99,12 @@ STEPS = [
     in_steps("the gradients of the step before", [(UPDATED, BEFORE + UPDATED)], BOTH),
     in_steps(
         "half the batch from the second step on",
-        later("batch = tuple(part[: len(part) // 2] for part in batch)\n"),
+        later(HALVES.lstrip()),
         BOTH,
     ),
     in_steps(
         "half the batch",
-        [(TAKEN, "        batch = tuple(part[: len(part) // 2] for part in batch)\n" + TAKEN)],
+        [(TAKEN, HALVES + TAKEN)],
         {"mlp-mnist/train": "loss", "resnet50/train": "loss"},
     ),
     in_steps(
@@ -268,8 +267,8 @@ CLOCK = [
         [
             (
                 TAKEN,
-                "        self._calls = getattr(self, '_calls', 0) + 1\n"
-                "        if 'r01-' in str(__import__('sys').argv) and self._calls % 2 == 0:\n            return\n"
+                COUNTED
+                + "        if 'r01-' in str(__import__('sys').argv) and self._calls % 2 == 0:\n            return\n"
                 + TAKEN,
             )
         ],
@@ -290,8 +289,7 @@ CLOCK = [
         [
             (
                 TAKEN,
-                TAKEN + "        self._calls = getattr(self, '_calls', 0) + 1\n"
-                "        if self._calls > 6:\n"
+                TAKEN + COUNTED + "        if self._calls > 6:\n"
                 "            inputs, targets = (part[: len(part) // 2] for part in (inputs, targets))\n",
             )
         ],
@@ -303,8 +301,7 @@ CLOCK = [
         [
             (
                 TAKEN,
-                TAKEN + "        self._calls = getattr(self, '_calls', 0) + 1\n"
-                "        if self._calls > 20:\n"
+                TAKEN + COUNTED + "        if self._calls > 20:\n"
                 "            inputs, targets = (part[: len(part) // 2] for part in (inputs, targets))\n",
             )
         ],
