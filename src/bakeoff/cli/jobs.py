@@ -13,11 +13,12 @@ import typer
 from bakeoff.cluster.keys import check_no_keys
 from bakeoff.cluster.plans import MOST_ELEMENTS, Element
 from bakeoff.spec.errors import UnknownNameError, UsageError
-from bakeoff.spec.options import MOST_DIGITS
+from bakeoff.spec.options import MOST_DIGITS, OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bakeoff.cli.sweep import Asked
     from bakeoff.spec.published import Reproduces
     from bakeoff.spec.study import Point
 
@@ -51,7 +52,10 @@ def work_of(words: Sequence[str], *, apart: bool = False, on_gpus: bool = False)
     `apart`: each contender in a comparison of its own. `on_gpus`: the jobs ask for GPUs. Nothing is looked up that a
     node may have and this machine has not.
     """
+    from bakeoff.race.checks import check_text
+
     check_no_keys(words, "word")
+    check_text(list(words))
     kind, rest = words[0] if words else "", list(words[1:])
     if kind not in KINDS:
         other = "--benchmark and --use-case"
@@ -118,6 +122,7 @@ def _of_race(kind: str, params: dict[str, Any], rest: list[str], *, apart: bool)
     if count > MOST_ELEMENTS:
         msg = f"{count:,} combinations are more than Slurm keeps; valid: up to {MOST_ELEMENTS:,}"
         raise UsageError(msg)
+    _check_options(asked, named.contenders)
     if apart:
         return _apart(kind, rest, named, is_sweep=bool(asked.several))
     elements = []
@@ -131,6 +136,29 @@ def _of_race(kind: str, params: dict[str, Any], rest: list[str], *, apart: bool)
     over = " and ".join(f"{one.name} {_listed(one.values)}" for one in asked.several)
     title = f"{named.title} over {over}" if over else named.title
     return Work(f"{_stem(named.title)}-{'sweep' if over else 'slurm'}", title, elements)
+
+
+def _check_options(asked: Asked, contenders: Sequence[str]) -> None:
+    """Raise UsageError for options that no contender can have anywhere, as declared: none has to be installed here.
+
+    Of contenders that are not named one framework that can have them is enough.
+    """
+    from bakeoff.environments.declared import framework, frameworks
+    from bakeoff.environments.options import resolve_options
+    from bakeoff.spec.contender import parse_contender
+
+    listed = [name for name, one in frameworks().items() if one.info.listed and not one.problem]
+    for values in product(*(one.values for one in asked.several)):
+        place = {one.name: value for one, value in zip(asked.several, values, strict=True) if one.name in OPTIONS}
+        refused: list[UsageError] = []
+        for text in contenders or listed:
+            one = parse_contender(text)
+            try:
+                resolve_options(framework(one.framework).info, one, asked.fields["options"] | place, 1)
+            except UsageError as error:
+                refused.append(error)
+        if refused and (contenders or len(refused) == len(listed)):
+            raise refused[0]
 
 
 def _listed(values: Sequence[str]) -> str:
