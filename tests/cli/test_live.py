@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.live import Live
 
 from bakeoff.cli.live import BAR, STEPS, LiveScreen, bar
-from bakeoff.cli.telling import begins, to_come
+from bakeoff.cli.progress import Lines
+from bakeoff.cli.telling import to_come
 from bakeoff.race.progress import BlockTimed, Finished, RoundEnded, RoundStarted, Running, TrialStarted
 from bakeoff.report.units import elapsed
 from bakeoff.spec.trial import KINDS
@@ -151,11 +152,21 @@ def test_a_clock_is_read_at_a_glance(seconds: float, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("macs", "purpose", "is_said"), [(10**12, "reference", True), (10**6, "reference", False), (10**12, "time", False)]
+    ("macs", "purpose", "on_cuda", "is_said"),
+    [
+        (10**12, "reference", False, True),
+        (10**12, "reference", True, False),
+        (10**6, "reference", False, False),
+        (10**12, "time", False, False),
+    ],
 )
-def test_a_log_says_what_is_waited_for(macs: int, purpose: str, is_said: object) -> None:
-    """Of a large model the first trial takes minutes, in which nothing else is written."""
-    reference = SimpleNamespace(contender=SimpleNamespace(on_cuda=False))
-    line = begins(SimpleNamespace(work=SimpleNamespace(macs=macs), reference=reference), purpose)
-    assert bool(line) == is_said
-    assert not line or "in float64 on this machine's processor" in line
+def test_a_log_says_what_is_waited_for(macs: int, purpose: str, on_cuda: object, is_said: object) -> None:
+    """Of a large model the first trial takes minutes, in which nothing else is written; on a GPU it takes seconds."""
+    log = io.StringIO()
+    lines = Lines(log)
+    lines._comparison = SimpleNamespace(
+        work=SimpleNamespace(macs=macs), reference=SimpleNamespace(contender=SimpleNamespace(on_cuda=on_cuda))
+    )
+    lines(TrialStarted("reference", "torch in float64", purpose))
+    assert bool(log.getvalue()) == is_said
+    assert not is_said or "in float64 on this machine's processor" in log.getvalue()

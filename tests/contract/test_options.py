@@ -181,6 +181,11 @@ def test_the_attention_kernel_is_reported(framework: str) -> None:
     assert computed(framework).settings("attending" if has_choice else "mlp-mnist", "train")["attention"]
 
 
+def test_pytorchs_own_choice_of_an_attention_kernel_is_one() -> None:
+    """Where nothing is asked for, what is told is the kernel that was taken, and not those that it chose from."""
+    assert computed("torch").settings("attending", "train")["attention"] in ("flash", "math")
+
+
 @pytest.mark.parametrize("text", ATTENDING)
 def test_a_model_without_attention_has_no_kernel_for_it(text: str) -> None:
     """What is told is what the framework's calls took: nothing where there was none."""

@@ -207,6 +207,7 @@ def jax() -> dict[str, Any]:
         "measured": tf32.measured(reduced),
         "patience": patience(),
         "attended": cudnns(),
+        "attended by": attended_by(),
     }
 
 
@@ -232,6 +233,29 @@ def cudnns() -> list[bool]:
             lowered = jax.jit(jax.grad(loss)).trace(queries).lower(lowering_platforms=("cuda",))
             text = lowered.as_text()
             found.append(text.count(attention.CUDNNS_CALL) == 2)
+    whole = jnp.broadcast_to(masks[1], (2, 1, 16, 16))
+    given = [attention._for_each_pair(one, 16, 16) for one in (masks[1], masks[1].astype(jnp.float32))]
+    return [*found, *(bool((one == whole).all()) for one in given), attention._for_each_pair(None, 16, 16) is None]
+
+
+def attended_by() -> list[str | None]:
+    """Return what is read back of no attention, and of programs of XLA's without cuDNN's call and with it."""
+    import jax
+    import jax.numpy as jnp
+
+    from bakeoff.frameworks.jax import attention
+
+    attention.choose("math")
+    attention.forget()
+    found = [attention.taken()]
+    queries = jnp.ones((1, 2, 1, 2))
+    attention.attention(queries, queries, queries)
+    for text in ("fusion", f"custom-call {attention.CUDNNS_CALL}Softmax"):
+        modules = [SimpleNamespace(to_string=lambda text=text: text)]
+        executables = [SimpleNamespace(hlo_modules=lambda modules=modules: modules)]
+        client = SimpleNamespace(live_executables=lambda executables=executables: executables)
+        with mock.patch.object(jax, "devices", return_value=[SimpleNamespace(client=client)]):
+            found.append(attention.taken())
     return found
 
 

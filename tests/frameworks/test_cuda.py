@@ -93,7 +93,12 @@ def test_a_missing_attention_kernel_is_told_in_bakeoffs_words() -> None:
 
 def test_cudnns_attention_takes_every_mask() -> None:
     """None, one of the keys alone, which an H200 refused, and one of each pair: cuDNN computes forward and backward."""
-    assert told("jax")["attended"] == [True, True, True]
+    assert told("jax")["attended"] == [True] * 6
+
+
+def test_jaxs_attention_is_read_back_from_its_programs() -> None:
+    """None without attention; by XLA, or by cuDNN where a compiled program calls it."""
+    assert told("jax")["attended by"] == [None, "math", "cudnn"]
 
 
 def test_the_optimizers_own_kernel_is_told() -> None:

@@ -57,6 +57,7 @@ def explain(
     size: parameters.Size = "full",
     device: parameters.Devices = None,
     gpu: parameters.Gpu = None,
+    reference_device: parameters.ReferenceDevice = None,
     threads: parameters.ThreadCounts = None,
     precision: parameters.Precisions = None,
     option: parameters.Options = None,

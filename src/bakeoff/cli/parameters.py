@@ -94,7 +94,7 @@ ReferenceDevice = Annotated[
     typer.Option(
         metavar="DEVICE",
         help="Where the certificates' reference computes in float64: cpu, if not said, or cuda, the contenders' GPU, "
-        "which takes a fraction of the time of a large model and twice the memory of a step in float32.",
+        "which takes a fraction of the time of a large model and the memory of two in float64.",
         show_default=False,
         autocompletion=completing.option("device"),
     ),

@@ -6,6 +6,7 @@ import shlex
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from bakeoff.environments.builds import NVIDIA
 from bakeoff.spec.contender import quoted
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.request import Request
@@ -34,6 +35,7 @@ def request_again(folder: Path, comparison: Comparison, *, budget_s: float | Non
         batch_size=comparison.batch_size,
         size=comparison.size,
         scaling=comparison.scaling,
+        reference_device=_reference_device(comparison),
         max_norm=sample.max_norm if sample else None,
         noise_multiplier=sample.noise_multiplier if sample else None,
         data=data or _data(comparison),
@@ -50,6 +52,12 @@ def request_again(folder: Path, comparison: Comparison, *, budget_s: float | Non
         results=str(folder.parent),
         command=comparison.command,
     )
+
+
+def _reference_device(comparison: Comparison) -> str | None:
+    """Return where the reference was asked to compute; None for where it does by itself."""
+    reference = comparison.reference
+    return NVIDIA if reference is not None and reference.contender.on_cuda else None
 
 
 def _check_named(comparison: Comparison) -> None:

@@ -108,7 +108,9 @@ def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict
     per_sample.check_option(plans, scenario)
     check_input(str(padding), plans)
     check_scaling(request, plans, scenario, batch_size)
-    _check_reference(request, plans)
+    if request.reference_device not in (None, *REFERENCE_DEVICES):
+        msg = f"--reference-device {request.reference_device}: valid: {', '.join(REFERENCE_DEVICES)}"
+        raise UsageError(msg)
     return loaded, plans, excluded
 
 
@@ -157,25 +159,17 @@ REFERENCE_DEVICES = (PROCESSOR, NVIDIA)
 """Where there is float64."""
 
 
-def _check_reference(request: Request, plans: list[ContenderPlan]) -> None:
-    """Raise UsageError for a place where no reference computes: a GPU is that of the contenders."""
-    asked = request.reference_device
-    if asked not in (None, *REFERENCE_DEVICES):
-        msg = f"--reference-device {asked}: valid: {', '.join(REFERENCE_DEVICES)}"
-        raise UsageError(msg)
-    if asked == NVIDIA and not any(plan.contender.on_cuda for plan in plans):
-        msg = "--reference-device cuda is the contenders' GPU, and none of these is on one: add --device cuda"
-        raise UsageError(msg)
-
-
 def _machine(request: Request, plans: list[ContenderPlan]) -> tuple[Facts, str]:
     """Return the machine's facts, with those of the GPU that work on CUDA runs on, and why it is this one.
 
-    Raises UsageError for a GPU that there is not, or that no contender would run on.
+    Raises UsageError for a GPU that there is not, or that no contender would run on, and the reference neither.
     """
     if any(plan.contender.on_cuda for plan in plans):
         chosen = choose(request.gpu)
         return (describe(facts_of(chosen.gpu.uuid, plans)), chosen.why) if chosen else (describe(), "")
+    if request.reference_device == NVIDIA:
+        msg = "--reference-device cuda is the contenders' GPU, and none of these is on one: add --device cuda"
+        raise UsageError(msg)
     if request.gpu is not None:
         msg = f"--gpu {request.gpu} names the GPU of contenders on CUDA, and none of these is one: add --device cuda"
         raise UsageError(msg)
@@ -358,15 +352,19 @@ def _cache_variables(declared: Framework, options: dict[str, str]) -> dict[str, 
 def _reference(plans: list[ContenderPlan], scenario: Scenario, device: str | None) -> ContenderPlan | None:
     """Return the contender that computes the reference in float64: the best-ranked framework that can, if it is here.
 
-    A scripted framework is its own reference, as no arithmetic stands behind it. None where no contender needs one.
+    A scripted framework is its own reference, as no arithmetic stands behind it. On a GPU it is one of the contenders
+    that run there: their environments are known to. None where no contender needs one.
     """
     if not plans:
         return None
     known = frameworks()
+    there = [plan for plan in plans if plan.contender.on_cuda] if device == NVIDIA else []
+    device, plans = device if there else None, there or plans
     names = {plan.contender.framework for plan in plans}
     candidates = [known[name] for name in names if not known[name].info.listed]
     if not candidates:
         candidates = [declared for declared in known.values() if declared.info.listed and not declared.problem]
+        candidates = [one for one in candidates if not there or one.info.name in names]
     for declared in sorted(candidates, key=lambda one: one.info.reference_rank):
         if declared.info.reference is None:
             continue

@@ -236,7 +236,8 @@ def continued(before: Comparison, wanted: Comparison) -> Comparison:
     check_same_sources(before, wanted)
     if before.reference is not None and _reference_of(before) != _reference_of(wanted):
         msg = (
-            f"cannot go on with {before.id}: its reference was {_reference_of(before)}, and is {_reference_of(wanted)}"
+            f"cannot go on with {before.id}: its reference was {_reference_of(before)}, and is {_reference_of(wanted)} "
+            "(--reference-device says where it computes)"
         )
         raise StoreError(msg)
     anew = {name: getattr(wanted.procedure, name) for name in ANEW}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.environments.builds import NVIDIA
 from bakeoff.environments.declared import framework
 from bakeoff.environments.interpreters import available, resolve
 from bakeoff.race.devices import without_device
@@ -86,6 +87,9 @@ def sweep_of(request: Request, axes: Sequence[Axis]) -> Study:
     if request.gpu is not None and not any(point.gpu for point, _, _ in tried):
         msg = f"--gpu {request.gpu} names the GPU of contenders on CUDA, and there is none at any point"
         raise UsageError(msg)
+    if request.reference_device == NVIDIA and not any(point.reference_device for point, _, _ in tried):
+        msg = "--reference-device cuda is the GPU of contenders on CUDA, and there is none at any point"
+        raise UsageError(msg)
     for text in contenders:
         errors = [errors.get(text) for _, _, errors in tried]
         # What can race at no point is no hole but a mistake.
@@ -162,7 +166,7 @@ def _tried(
     _, plans, _ = checked(request)
     if not any(plan.contender.on_cuda for plan in plans):
         # The GPU that was named is that of the other points.
-        request = msgspec.structs.replace(request, gpu=None)
+        request = msgspec.structs.replace(request, gpu=None, reference_device=None)
     return request, coordinates, errors
 
 

@@ -26,6 +26,10 @@ _has_attended = [False]
 def choose(attention: str) -> None:
     """Set the implementation by the option's value."""
     _chosen[0] = IMPLEMENTATIONS[attention]
+
+
+def forget() -> None:
+    """Begin anew: what was traced before is another model's."""
     _has_attended[0] = False
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from bakeoff.frameworks import denormals
 from bakeoff.frameworks.engine import Built
 from bakeoff.frameworks.jax import (
+    attention,
     border,
     convolution,
     devices,
@@ -137,6 +138,7 @@ class Engine:
         from bakeoff.frameworks.jax.collecting import CollectingStep  # they are made of the steps here
         from bakeoff.frameworks.jax.per_sample import STEPS
 
+        attention.forget()
         make = CollectingStep if model.size.collected else for_scenario(STEPS, scenario)
         return make(model, self._precision, self._switches, self._replicas)
 

@@ -37,12 +37,22 @@ def taken() -> str | None:
 
 
 def _note(q: Any, k: Any, v: Any, **asked: Any) -> None:
-    """Ask PyTorch which kernel it takes for a call."""
+    """Ask PyTorch which kernel it takes for a call, whose arguments autocast makes short before."""
     _left[0] -= 1
     try:
-        _taken.add(_CHOICES[torch._fused_sdp_choice(q, k, v, **asked)])  # noqa: SLF001 - it has no public name
-    except (AttributeError, KeyError, RuntimeError, TypeError):
-        _left[0] = 0  # another PyTorch, or tensors of torch.func
+        *heads, mask = (_cast(one) for one in (q, k, v, asked.pop("attn_mask")))
+        taken = torch._fused_sdp_choice(*heads, attn_mask=mask, **asked)  # noqa: SLF001 - it has no public name
+        _taken.add(_CHOICES[taken])
+    except (AttributeError, KeyError, RuntimeError, TypeError):  # another PyTorch, or tensors of torch.func
+        _left[0] = 0
+        _taken.clear()
+
+
+def _cast(one: Any) -> Any:
+    """Return an argument in the type that autocast, where it is on, would give the function."""
+    if one is None or not one.is_floating_point() or not torch.is_autocast_enabled(one.device.type):
+        return one
+    return one.to(torch.get_autocast_dtype(one.device.type))
 
 
 def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature

@@ -11,7 +11,7 @@ import torch
 from bakeoff.frameworks import denormals
 from bakeoff.frameworks.engine import Built
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
-from bakeoff.frameworks.torch import memory, nn, optimizers, peaks, profiling, snapshots, tf32
+from bakeoff.frameworks.torch import attention, memory, nn, optimizers, peaks, profiling, snapshots, tf32
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.frameworks.torch.precision import Precision, Update
 from bakeoff.frameworks.torch.replicas import Replicas
@@ -119,6 +119,7 @@ class Engine:
         from bakeoff.frameworks.torch.collecting import CollectingStep  # they are made of the steps here
         from bakeoff.frameworks.torch.per_sample import STEPS
 
+        attention.forget()
         make = CollectingStep if model.size.collected else for_scenario(STEPS, scenario)
         if model.shards > 1 and model.per_sample is None:  # the reference alone, and it is made of the steps here
             make = importlib.import_module("bakeoff.frameworks.torch.sharded").ShardedTrainStep

@@ -155,7 +155,6 @@ def _onednn() -> str:
 
 def _set_attention(kernel: str) -> None:
     """Allow one kernel of scaled_dot_product_attention only, as torch.nn.attention.sdpa_kernel does around a call."""
-    attention.forget()
     if kernel == DEFAULT:
         return
     cuda = torch.backends.cuda
