@@ -88,15 +88,17 @@ def moved_statistics(weights: Arrays, state: Iterable[str]) -> Iterator[Arrays]:
     """Yield the parameters of each draw in which the statistics of a batch, by their names, are off by STATISTICS.
 
     A variance that is off by a share scales by half of it; a mean that is off is another bias, on the scale of one.
+    Off by all of it, once in all channels alike, as sums lose alike, and once to either side; and the mirror of both.
     """
     norms = sorted({name.rpartition(".")[0] for name in state})
-    for draw in range(DRAWS):
-        stream, found = np.random.RandomState(_SEED + draw), dict(weights)
-        for name in norms:
-            scale, bias = weights[f"{name}.scale"], weights[f"{name}.bias"]
-            found[f"{name}.scale"] = scale * (1.0 + STATISTICS * stream.uniform(-1.0, 1.0, scale.shape))
-            found[f"{name}.bias"] = bias + scale * STATISTICS * stream.uniform(-1.0, 1.0, bias.shape)
-        yield found
+    for sides in ([1.0], [-1.0, 1.0]):
+        for sign in (1.0, -1.0):
+            stream, found = np.random.RandomState(_SEED), dict(weights)
+            for name in norms:
+                scale, bias = weights[f"{name}.scale"], weights[f"{name}.bias"]
+                found[f"{name}.scale"] = scale * (1.0 + sign * STATISTICS * stream.choice(sides, scale.shape))
+                found[f"{name}.bias"] = bias + scale * sign * STATISTICS * stream.choice(sides, bias.shape)
+            yield found
 
 
 def spread(
