@@ -254,7 +254,7 @@ def attended_by() -> list[str | None]:
         modules = [SimpleNamespace(to_string=lambda text=text: text)]
         executables = [SimpleNamespace(hlo_modules=lambda modules=modules: modules)]
         client = SimpleNamespace(live_executables=lambda executables=executables: executables)
-        with mock.patch.object(jax, "devices", return_value=[SimpleNamespace(client=client)]):
+        with mock.patch.object(jax, "devices", return_value=[SimpleNamespace(client=client, platform="gpu")]):
             found.append(attention.taken())
     return found
 

@@ -12,6 +12,8 @@ in_ready_made = partial(Mutant, "", "certificate", "certify/ready_made.py")
 in_tied = partial(Mutant, "", "certificate", "judge/tied.py")
 in_state = partial(Mutant, "", "certificate", "certify/state.py")
 in_stage = partial(Mutant, "", "certificate", "race/stages/certify.py")
+in_spread = partial(Mutant, "", "certificate", "certify/spread.py")
+in_prepared = partial(Mutant, "", "certificate", "race/prepare.py")
 in_remembered = partial(Mutant, "", "certificate", "race/remembered.py")
 
 OF_AXES = "unit/tests/certify/test_axes.py"
@@ -20,6 +22,8 @@ OF_READY_MADE = "unit/tests/certify/test_ready_made.py"
 OF_TIED = "unit/tests/race/test_tied.py"
 OF_STATE = "unit/tests/certify/test_state.py"
 OF_STAGE = "unit/tests/race/test_certify.py"
+OF_SPREAD = "unit/tests/certify/test_spread.py"
+OF_REFERENCE = "unit/tests/race/test_reference_device.py"
 OF_SELF_TEST = "unit/tests/race/test_selftest.py"
 
 MUTANTS = [
@@ -42,6 +46,21 @@ MUTANTS = [
         "a ready-made model of which the head alone is trained passes",
         [("changed < LEAST_CHANGED * arrays", "changed < 1")],
         {OF_READY_MADE: "test_what_computes_nothing_is_refused"},
+    ),
+    in_spread(
+        "one sign alone turns where statistics are off",
+        [("    typical *= math.sqrt(signs)\n", "")],
+        {OF_SPREAD: "test_where_statistics_are_off_as_many_elements_go_the_other_way_as_the_draws_show"},
+    ),
+    in_spread(
+        "draws of statistics have no mirror",
+        [("for sign in (1.0, -1.0):", "for sign in (1.0, 1.0):")],
+        {OF_SPREAD: "test_statistics_that_are_off_move_their_normalisations_alone"},
+    ),
+    in_prepared(
+        "the reference on a GPU is one that nobody asked for CUDA",
+        [("        candidates = [one for one in candidates if not there or one.info.name in names]\n", "")],
+        {OF_REFERENCE: "test_the_reference_on_a_gpu_is_a_contender_that_runs_there"},
     ),
     in_tied(
         "timed outputs that are no numbers pass",

@@ -138,7 +138,7 @@ MUTANTS = [
     ),
     in_attention(
         "attention is scaled by 1 / d",
-        [("            scale=scale,\n", "            scale=scale or 1 / q.shape[-1],\n")],
+        [('"scale": scale}', '"scale": scale or 1 / q.shape[-1]}')],
         {"case/attention of heads": "outputs", "vit-b16/train": "outputs"},
     ),
     in_attention(
@@ -148,7 +148,7 @@ MUTANTS = [
     ),
     in_attention(
         "causal attention is not causal",
-        [("is_causal=causal and added is None", "is_causal=False")],
+        [('"is_causal": causal and added is None', '"is_causal": False')],
         {CAUSAL: "outputs"},
     ),
     in_nn(

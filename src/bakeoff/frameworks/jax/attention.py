@@ -37,7 +37,8 @@ def taken() -> str | None:
     """Return the implementation that this process's programs have, by the option's words; None without attention."""
     if not _has_attended[0]:
         return None
-    executables = jax.devices()[0].client.live_executables()
+    device = jax.devices()[0]
+    executables = [] if device.platform == "cpu" else device.client.live_executables()  # a processor has XLA's alone
     programs = (module.to_string() for one in executables for module in one.hlo_modules())
     return "cudnn" if any(CUDNNS_CALL in program for program in programs) else "math"
 
