@@ -11,6 +11,7 @@ import pytest
 
 from bakeoff.cli import MISUSED
 from bakeoff.cli.jobs import point_of, script_names, work_of
+from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -76,6 +77,16 @@ def test_a_documents_comparisons_are_elements() -> None:
     point = point_of(here.elements[-1])
     assert (point.title, point.request.contenders) == (here.elements[-1].title, ("fake",))
     assert here.reproduces is not None
+
+
+def test_a_contender_may_lack_a_part_of_a_sweep() -> None:
+    """As where it is run on this machine: left out there; one that lacks every combination is a mistake."""
+    words = ["run", "mlp-mnist", "torch", "mlx", "--device"]
+    assert len(work_of([*words, "cpu,cuda"]).elements) == 2
+    assert len(work_of([*words[:2], "--device", "mps,cuda"]).elements) == 2
+    for devices in ("cuda", "cpu,nowhere"):
+        with pytest.raises(UsageError, match="does not have device"):
+            work_of([*words, devices])
 
 
 @pytest.mark.parametrize(

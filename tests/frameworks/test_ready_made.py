@@ -36,6 +36,7 @@ def test_a_ready_made_model_computes(name: str) -> None:
     assert (found["shape"], found["finite"]) == ([2, 10], True)
     assert len(set(found["losses"])) == (2 if SCENARIOS[name] == "train" else 0)
     assert found["settings"]["precision"] == "float32"
+    assert found["settings"].get("attention", "") is not None  # what its library attends by is not denied
 
 
 @MODELS

@@ -109,7 +109,7 @@ by 1.7e-6 (benchmarks/results/running-sums-2026-11-24.md). No planted fault of s
 (docs/mutants.md) but one of the epsilon, which outputs show, and each fails in float64."""
 
 STATISTICS = SUMS / 4
-"""By which share a normalisation is moved at most to stand for such sums, where a batch is padded: a variance that is
+"""By which share a normalisation is moved to stand for such sums, where a batch is padded: a variance that is
 off by 5.4e-4 scales by half of that. What follows is as far off, and by more at kinks: TensorFlow's gradients of
 deepspeech2 at reduced size with batch 4 are off by 2.3e-3, since a place of a map lies on the other side of zero, where
 the reference takes none by ROUNDINGS. It is the most that was found, so that what it shows has no ROOM on top."""

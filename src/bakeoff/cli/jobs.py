@@ -139,26 +139,37 @@ def _of_race(kind: str, params: dict[str, Any], rest: list[str], *, apart: bool)
 
 
 def _check_options(asked: Asked, contenders: Sequence[str]) -> None:
-    """Raise UsageError for options that no contender can have anywhere, as declared: none has to be installed here.
+    """Raise UsageError for options that cannot be, as declared: none of the frameworks has to be installed here.
 
-    Of contenders that are not named one framework that can have them is enough.
+    As in a sweep, a contender that lacks a combination is left out of it: one that lacks all of them is a mistake, and
+    so is a combination that no contender can have. Those that nobody has named may lack all.
     """
-    from bakeoff.environments.declared import framework, frameworks
+    from bakeoff.environments.declared import frameworks
+
+    named = contenders or [name for name, one in frameworks().items() if one.info.listed and not one.problem]
+    places = [
+        {one.name: value for one, value in zip(asked.several, values, strict=True) if one.name in OPTIONS}
+        for values in product(*(one.values for one in asked.several))
+    ]
+    refused = [[_refusal(text, asked.fields["options"] | place) for text in named] for place in places]
+    whole = [*refused, *(zip(*refused, strict=True) if contenders else ())]
+    for errors in whole:
+        if (first := errors[0]) is not None and all(errors):
+            raise first
+
+
+def _refusal(text: str, options: dict[str, str]) -> UsageError | None:
+    """Return why a contender cannot have options, as its framework declares them; None where it can."""
+    from bakeoff.environments.declared import framework
     from bakeoff.environments.options import resolve_options
     from bakeoff.spec.contender import parse_contender
 
-    listed = [name for name, one in frameworks().items() if one.info.listed and not one.problem]
-    for values in product(*(one.values for one in asked.several)):
-        place = {one.name: value for one, value in zip(asked.several, values, strict=True) if one.name in OPTIONS}
-        refused: list[UsageError] = []
-        for text in contenders or listed:
-            one = parse_contender(text)
-            try:
-                resolve_options(framework(one.framework).info, one, asked.fields["options"] | place, 1)
-            except UsageError as error:
-                refused.append(error)
-        if refused and (contenders or len(refused) == len(listed)):
-            raise refused[0]
+    contender = parse_contender(text)
+    try:
+        resolve_options(framework(contender.framework).info, contender, options, 1)
+    except UsageError as error:
+        return error
+    return None
 
 
 def _listed(values: Sequence[str]) -> str:

@@ -28,10 +28,15 @@ def forget() -> None:
     _left[0] = _ASKED_CALLS
 
 
+def leave_unasked() -> None:
+    """Ask for no call's kernel: what the model attends by is not known to be the function below."""
+    _left[0] = 0
+
+
 def taken() -> str | None:
     """Return the kernels that PyTorch has taken, by the option's words; None where no attention was computed.
 
-    Empty where it cannot be asked, as within torch.func.
+    Empty where it was not asked, as within torch.func and in ready-made models.
     """
     return None if _left[0] == _ASKED_CALLS else ", ".join(sorted(_taken))
 

@@ -9,7 +9,7 @@ import msgspec
 import torch
 
 from bakeoff.frameworks.ready_made import ReadyMadeModel, find
-from bakeoff.frameworks.torch import nn, torchvision_models, transformers_models
+from bakeoff.frameworks.torch import attention, nn, torchvision_models, transformers_models
 from bakeoff.frameworks.torch.engine import Engine
 from bakeoff.spec.errors import UnsupportedError
 
@@ -35,9 +35,11 @@ class ReadyMadeModels:
         engine = Engine()
         engine.configure(options)
         weights = nn.read(network, lambda parameter: parameter)
-        return engine.build(
+        step = engine.build(
             msgspec.structs.replace(model, build=lambda *_: network, weights=weights, state={}), scenario, options
         )
+        attention.leave_unasked()
+        return step
 
 
 def _make(name: str, size: Size, **arguments: Any) -> Any:
