@@ -8,14 +8,17 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import psutil
 import pytest
 
 from bakeoff.judge.outcome import ContenderOutcome, Outcome
+from bakeoff.measure import memory
 from bakeoff.race import conductor
 from bakeoff.race.progress import Event, TrialEnded
+from bakeoff.race.stages import certify, rounds
 from bakeoff.race.workers import guard
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.race.workers.worker import WorkerLostError
@@ -253,7 +256,7 @@ def test_the_remedy_names_the_interpreter(interpreters: Checked) -> None:
 
 def test_no_descriptor_leaks(tmp_path: Path) -> None:
     """Workers that were ended, and those that could not be started, leave no file open in the parent."""
-    no_trial: Any = None
+    no_trial: Any = SimpleNamespace(variables={})
     before = psutil.Process().num_fds()
     with pytest.raises(WorkerLostError, match="ended by itself with exit code 1") as lost:
         ProcessWorker(tmp_path, no_trial, sys.executable).ready(60.0)
@@ -263,6 +266,32 @@ def test_no_descriptor_leaks(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"cannot start a trial in .*gone: No such file"):
         ProcessWorker(tmp_path / "gone", no_trial, sys.executable)
     assert psutil.Process().num_fds() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a tunable of glibc, read from /proc")
+def test_the_float64_stage_has_huge_pages_and_no_other_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its processes begin with the tunable before the user's own; what is timed has the user's alone."""
+    began: dict[str, str] = {}
+    theirs = "glibc.malloc.arena_max=4"
+
+    def launch(folder: Path, trial: Any, interpreter: str) -> ProcessWorker:
+        worker = ProcessWorker(folder, trial, interpreter)
+        # glibc has put a zero byte behind each tunable that it has read.
+        variables = Path(f"/proc/{worker.pid}/environ").read_text().replace("\0glibc.", ":glibc.").split("\0")
+        began[trial.purpose] = next(one for one in variables if one.startswith(memory.TUNABLES))
+        return worker
+
+    monkeypatch.setenv(memory.TUNABLES, theirs)
+    monkeypatch.chdir(tmp_path)
+    request = Request(
+        workload="mlp-mnist", contenders=("fake:clock=real",), size="reduced", data="synthetic", max_rounds=1
+    )
+    conductor.run(request, launch=launch, stages=(certify.wanted, rounds.wanted))
+    assert began["reference"] == f"{memory.TUNABLES}={memory.HUGE_PAGES}:{theirs}"
+    assert {began[purpose] for purpose in ("certify", "time")} == {f"{memory.TUNABLES}={theirs}"}
+    (comparison,) = (tmp_path / "results").glob("mlp-mnist-*")
+    reference = read_records(comparison).records["reference"]
+    assert memory.TUNABLES not in reference.inherited  # it is no longer what the user has set
 
 
 def test_a_marked_process_is_found_in_any_session(tmp_path: Path) -> None:

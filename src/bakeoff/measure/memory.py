@@ -15,7 +15,7 @@ from bakeoff.measure.meminfo import status_bytes
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 SETTLING_BYTES = 31 << 20
 """A block just below 32 MiB, the upper limit of glibc's dynamic mmap threshold (mallopt(3), M_MMAP_THRESHOLD)."""
@@ -27,6 +27,10 @@ FRESH_BYTES = 128 << 10
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 """Parameters of mallopt, from <malloc.h>."""
+
+TUNABLES, HUGE_PAGES = "GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"
+"""glibc's malloc, from 2.35 on, then asks Linux for huge pages by madvise (its manual, "Memory Allocation Tunables");
+others do not know the word and go on."""
 
 RESET_PEAK = "5"
 """Written to /proc/self/clear_refs, it resets the peak resident size: proc(5)."""
@@ -57,6 +61,12 @@ def freshen_malloc() -> None:
     if mallopt is None or not all(mallopt(name, FRESH_BYTES) for name in (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD)):
         msg = "malloc=fresh needs glibc's malloc, which this system does not have"
         raise UnsupportedError(msg)
+
+
+def huge_pages(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variable by which a process begins with huge pages; what the user has set in it stays in force."""
+    theirs = environment.get(TUNABLES, "")
+    return {TUNABLES: f"{HUGE_PAGES}:{theirs}" if theirs else HUGE_PAGES}
 
 
 def malloc_state() -> str | None:

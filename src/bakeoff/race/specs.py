@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import socket
 from contextlib import ExitStack
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from bakeoff.measure.gpus import uuid_in, uuids_for, variables_for
+from bakeoff.measure.memory import huge_pages
 from bakeoff.race.scaling import core_sets, cores_of
 from bakeoff.spec.contender import slug
 from bakeoff.spec.group import LOOPBACK, Group
@@ -70,6 +72,7 @@ class Specs:
         variables = plan.variables | ((plan.cache_variables or {}) if cache else {})
         if options.get("device") == "cuda":
             variables |= variables_for(",".join(uuids_for(uuid_in(comparison.machine), plan.devices)))
+        pages = huge_pages(os.environ) if KINDS[purpose].huge_pages else {}
         spec = TrialSpec(
             comparison=comparison.id,
             name=name,
@@ -79,7 +82,7 @@ class Specs:
             apart=apart,
             contender=plan.contender,
             injected=plan.injected if purpose == "certify" else {},
-            variables=_filled(variables, plan, str(kept)),
+            variables=_filled(variables, plan, str(kept)) | pages,
             watched=plan.watched,
             gpu={name: fact for name, fact in comparison.machine.items() if name.startswith("gpu")},
             framework_path=plan.framework_path,

@@ -41,22 +41,22 @@ class Rounding(TorchDispatchMode):
         results = function(*args, **(kwargs or {}))
         schema = function._schema  # noqa: SLF001 - an operator of ATen has no other word for what it returns
         shares_memory = any(one.alias_info is not None for one in schema.returns)
-        if shares_memory or schema.name == _COPY or not any(map(_is_real, tree_leaves((args, kwargs)))):
+        given = [one for one in tree_leaves((args, kwargs)) if _is_real(one)]
+        if shares_memory or schema.name == _COPY or not given:
             return results
-        return tree_map(self._moved, results)
+        taken = {_place(one) for one in given}
+        return tree_map(lambda one: self._moved(one, taken) if _is_real(one) else one, results)
 
-    def _moved(self, result: Any) -> Any:
-        """Return a result of real numbers moved, and any other as it is."""
-        if not _is_real(result):
-            return result
-        moved = torch.empty_like(result)  # it keeps the strides, which a view of the result may need
-        if moved.stride() != result.stride():  # one that overlaps, or has gaps: as good as never
-            result = moved.copy_(result)
+    def _moved(self, result: Any, taken: set[int]) -> Any:
+        """Return a result moved: where it lies, unless that is an argument's memory or has gaps or overlaps."""
+        fresh = torch.empty_like(result, device="meta")  # it keeps strides wherever they are dense
+        if _place(result) in taken or fresh.stride() != result.stride():
+            result = result.clone()
         factors = self._factors_on(result.device)
-        for source, target in zip(_pieces(result), _pieces(moved), strict=True):
+        for piece in _pieces(result):
             place = self._places.randrange(_FACTORS)
-            torch.mul(source, factors[place : place + len(source)].to(source.dtype), out=target)
-        return moved
+            piece.mul_(factors[place : place + len(piece)].to(piece.dtype))
+        return result
 
     def _factors_on(self, device: torch.device) -> Any:
         """Return the factors on a device, the same everywhere; not run on a GPU by us."""
@@ -69,6 +69,11 @@ class Rounding(TorchDispatchMode):
 def _pieces(tensor: Any) -> Any:
     """Return a tensor's elements, in the order of its memory, in pieces of at most so many as there are factors."""
     return tensor.as_strided((tensor.numel(),), (1,)).split(_FACTORS)
+
+
+def _place(tensor: Any) -> int:
+    """Return where a tensor's memory begins."""
+    return int(tensor.untyped_storage().data_ptr())
 
 
 def _is_real(one: Any) -> bool:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import bakeoff
+from bakeoff.measure.memory import TUNABLES
 from bakeoff.race.workers import guard, orphans
 from bakeoff.race.workers.worker import QUIT_LIMIT_S, WorkerLostError
 from bakeoff.spec.errors import StoreError
@@ -56,7 +57,6 @@ class ProcessWorker:
 
     def __init__(self, folder: Path, trial: TrialSpec, interpreter: str) -> None:
         """Start it; stdout and stderr go to files in the trial's folder."""
-        del trial
         self._folder = folder
         self._interpreter = interpreter
         self._mark = f"{MARK}-{next(_numbers)}-"
@@ -65,6 +65,8 @@ class ProcessWorker:
         self._answer_in, answer_out = os.pipe()
         lifeline_in, self._lifeline = os.pipe()
         theirs = (command_in, answer_out, lifeline_in)
+        # Read when a process begins; the others are set by the worker, which notes what they were before.
+        of_malloc = {name: value for name, value in trial.variables.items() if name == TUNABLES}
         try:
             with (folder / "stdout.log").open("wb") as out, (folder / "stderr.log").open("wb") as err:
                 arguments = [*map(str, theirs), str(time.perf_counter_ns())]
@@ -73,7 +75,7 @@ class ProcessWorker:
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=err,
-                    env=os.environ | {guard.VARIABLE: self._mark + padding},
+                    env=os.environ | of_malloc | {guard.VARIABLE: self._mark + padding},
                     pass_fds=theirs,
                     start_new_session=True,
                 )
