@@ -64,9 +64,8 @@ def freshen_malloc() -> None:
 
 
 def huge_pages(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variable by which a process begins with huge pages; what the user has set in it stays in force."""
-    theirs = environment.get(TUNABLES, "")
-    return {TUNABLES: f"{HUGE_PAGES}:{theirs}" if theirs else HUGE_PAGES}
+    """Return the variable by which a process begins with huge pages; nothing where the user has set tunables."""
+    return {} if TUNABLES in environment else {TUNABLES: HUGE_PAGES}
 
 
 def malloc_state() -> str | None:
