@@ -274,7 +274,7 @@ def test_no_descriptor_leaks(tmp_path: Path) -> None:
 def test_the_float64_stage_has_huge_pages_and_no_other_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: str
 ) -> None:
-    """Where the user has set tunables, all processes have those, and float64 may be raced beside its own certificate."""
+    """Where the user has set tunables, all have those alone, and float64 may be raced beside its own certificate."""
     began: dict[str, str] = {}
 
     class Told(ProcessWorker):
