@@ -20,7 +20,8 @@ def results(seed: int | None) -> dict[str, torch.Tensor]:
         product.pow(2).sum().backward()
         parameter = torch.ones(3, dtype=torch.float64)
         parameter.add_(1.0)
-        exact = {"view": x.t(), "in place": parameter, "counts": torch.arange(3).to(torch.float64), "copy": x.clone()}
+        counts, halves = torch.arange(3).to(torch.float64), torch.nn.functional.dropout(x, 0.5, training=False)
+        exact = {"view": x.t(), "in place": parameter, "counts": counts, "copy": x.clone(), "argument": halves}
     assert weight.grad is not None
     return {"product": product.detach(), "gradient": weight.grad, **exact}
 
@@ -35,6 +36,11 @@ def main() -> None:
     with elsewhere:  # "meta" is a device that holds shapes alone
         made = torch.ones(3, dtype=torch.float64, device="meta") * 2.0
     told["elsewhere"] = made.device.type == "meta" and sorted(one.type for one in elsewhere._factors) == ["cpu", "meta"]
+    with Rounding(SHARE, 1):  # the backward pass of an exponential is a product with its result, as it was moved
+        bases = torch.linspace(0.0, 1.0, 400, dtype=torch.float64).requires_grad_()
+        powers = bases.exp()
+        (gradient,) = torch.autograd.grad(powers.sum(), bases)
+    told["saved"] = float(((gradient - powers) / powers).abs().max())
     told["repeats"] = torch.equal(moved["gradient"], again["gradient"])
     told["differs"] = not torch.equal(moved["product"], other["product"])
     print(json.dumps(told))  # noqa: T201 - its answer

@@ -38,9 +38,9 @@ class Engine:
 """
 
 PARENT = """
-import json, pathlib, sys
+import json, pathlib, sys, types
 from bakeoff.race.workers.process import ProcessWorker
-worker = ProcessWorker(pathlib.Path(sys.argv[1]), None, sys.executable)
+worker = ProcessWorker(pathlib.Path(sys.argv[1]), types.SimpleNamespace(variables={}), sys.executable)
 worker.ready(600.0)
 """
 

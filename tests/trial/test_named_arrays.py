@@ -115,6 +115,28 @@ def test_the_step_of_the_evidence_is_gone_before_draws_are_made(
     assert record.settings["precision"] == "float32"
 
 
+def test_a_draw_takes_the_first_gradients_alone(
+    trial: TrialSpec, fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its parameters after each step are compared, and a pass for each step's gradients would be one for nothing."""
+    engine = import_engine(fake).Engine()
+    engine.configure(trial.contender.options)
+    model, batches = make_model(trial), Batches(Path(trial.inputs_path))
+    step = engine.build(model, "train", trial.options)
+    evidence = gather(engine, step, model, trial, batches, tmp_path)
+    asked: list[Any] = []
+    gradients = type(step).gradients
+
+    def counted(self: Any, batch: Any) -> Any:
+        asked.append(batch)
+        return gradients(self, batch)
+
+    monkeypatch.setattr(type(step), "gradients", counted)
+    found = with_spread(evidence, engine, model, trial, batches, tmp_path, precision="float64")
+    assert len(asked) == 1
+    assert len(found.spreads["float64"].trajectory) == trial.certify_steps + 1
+
+
 def test_a_sample_whose_targets_are_anothers_is_missed(trial: TrialSpec, tmp_path: Path) -> None:
     """One array that comes with another sample's others is seen."""
     options = trial.contender.options | {"wrong": "inputs"}

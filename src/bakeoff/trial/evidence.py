@@ -47,9 +47,12 @@ WITHOUT_REFERENCE: frozenset[EvidencePart] = frozenset({"gradients", "optimizer"
 class Gathering:
     """What is computed of one model on the trial's batches, by what the trial's scenario owes."""
 
-    def __init__(self, engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: Batches) -> None:
+    def __init__(
+        self, engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: Batches, *, is_draw: bool = False
+    ) -> None:
         """Take a step that never ran, and put the batches on its device."""
         self._engine, self._step, self._model, self._trial, self._batches = engine, step, model, trial, batches
+        self._is_draw = is_draw
         self.ready_made = ready_made_name(trial)
         self._scenario = SCENARIOS[trial.scenario]
         self._owed = self._scenario.evidence - WITHOUT_REFERENCE if self.ready_made else self._scenario.evidence
@@ -100,7 +103,7 @@ class Gathering:
         """Return what keeps the changes of the parameters."""
         asked = self._trial.per_sample
         noisy = "noise" in self._owed and asked is not None and asked.is_noisy
-        return Updates(self._step, clips=_clips(self._model), noisy=noisy)
+        return Updates(self._step, clips=_clips(self._model), noisy=noisy, is_draw=self._is_draw)
 
     def apply_optimizer(self) -> None:
         """Apply the workload's optimiser to given gradients, where that is owed."""
@@ -163,7 +166,7 @@ def with_spread(  # noqa: PLR0913 - what evidence is computed of, and the precis
     for weights in moved(model.weights, precision):
         step = engine.build(msgspec.structs.replace(model, weights=weights), trial.scenario, trial.options)
         del weights  # a step has copies of its own, and of a large model one more is too many
-        beside = Gathering(engine, step, bare, trial, batches)
+        beside = Gathering(engine, step, bare, trial, batches, is_draw=True)
         with _rounding(engine, precision, len(draws)):
             beside.compute(updates=precision == "float64")  # in which alone parameters are held step by step
         draws.append(Results(beside.arrays, _numbers(beside.losses), beside.metric))

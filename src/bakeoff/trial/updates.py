@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 class Updates:
     """Parameters before and after steps, and the gradients between, sampled at once: whole arrays are never kept."""
 
-    def __init__(self, step: Step, *, clips: bool = False, noisy: bool = False) -> None:
+    def __init__(self, step: Step, *, clips: bool = False, noisy: bool = False, is_draw: bool = False) -> None:
         """Take the step; its positions are chosen by its first gradients. One that clips has its norms kept, too.
 
-        Of one that is `noisy`, the gradients are those with noise, which is kept beside them.
+        Of one that is `noisy`, the gradients are those with noise, which is kept beside them. Of a draw the parameters
+        alone are compared: its first gradients stand in the place of later ones, each of which would be a pass more.
         """
-        self._step, self._is_noisy = step, noisy
+        self._step, self._is_noisy, self._is_draw = step, noisy, is_draw
         self._noise: dict[str, list[NDArray[np.float64]]] = {}
         self._norms: list[float] | None = [] if clips else None
         self._positions: dict[str, NDArray[np.int64]] = {}
@@ -39,6 +40,10 @@ class Updates:
 
     def before(self, batch: Any) -> None:
         """Note the gradients that a step on this batch is to follow."""
+        if self._is_draw and self._rows:
+            for rows in self._rows.values():
+                rows.append(rows[1])
+            return
         gradients = self._step.gradients(batch)
         if not self._rows:
             self.first = {f"gradient/{name}": sample(value) for name, value in gradients.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import Any
 
 import torch
@@ -39,23 +40,27 @@ class Rounding(TorchDispatchMode):
         """Call the operation and move its results."""
         del types
         results = function(*args, **(kwargs or {}))
-        schema = function._schema  # noqa: SLF001 - an operator of ATen has no other word for what it returns
-        shares_memory = any(one.alias_info is not None for one in schema.returns)
-        given = [one for one in tree_leaves((args, kwargs)) if _is_real(one)]
-        if shares_memory or schema.name == _COPY or not given:
+        if _is_left(function):
             return results
-        taken = {_place(one) for one in given}
-        return tree_map(lambda one: self._moved(one, taken) if _is_real(one) else one, results)
+        # Of most operations arguments and result are tensors or numbers: the trees are for the others.
+        leaves = args if not kwargs and not any(map(_is_tree, args)) else tree_leaves((args, kwargs))
+        taken = {_place(one) for one in leaves if _is_real(one)}
+        if not taken:
+            return results
+        if isinstance(results, torch.Tensor):
+            return self._moved(results, taken)
+        return tree_map(lambda one: self._moved(one, taken), results)
 
     def _moved(self, result: Any, taken: set[int]) -> Any:
-        """Return a result moved: where it lies, unless that is an argument's memory or has gaps or overlaps."""
-        fresh = torch.empty_like(result, device="meta")  # it keeps strides wherever they are dense
-        if _place(result) in taken or fresh.stride() != result.stride():
+        """Return a result of real numbers moved, where it lies if that can be, and any other as it is."""
+        if not _is_real(result):
+            return result
+        if _place(result) in taken or not _is_dense(result):
             result = result.clone()
         factors = self._factors_on(result.device)
         for piece in _pieces(result):
             place = self._places.randrange(_FACTORS)
-            piece.mul_(factors[place : place + len(piece)].to(piece.dtype))
+            piece.mul_(factors[place : place + piece.numel()].to(piece.dtype))
         return result
 
     def _factors_on(self, device: torch.device) -> Any:
@@ -66,9 +71,28 @@ class Rounding(TorchDispatchMode):
         return self._factors[device]
 
 
+@cache
+def _is_left(function: Any) -> bool:
+    """Return whether an operation's results are left alone: they share memory with arguments, or are copies."""
+    schema = function._schema  # noqa: SLF001 - an operator of ATen has no other word for what it returns
+    return schema.name == _COPY or any(one.alias_info is not None for one in schema.returns)
+
+
+def _is_tree(one: Any) -> bool:
+    """Return whether an argument may hold tensors without being one."""
+    return isinstance(one, list | tuple | dict)
+
+
 def _pieces(tensor: Any) -> Any:
     """Return a tensor's elements, in the order of its memory, in pieces of at most so many as there are factors."""
-    return tensor.as_strided((tensor.numel(),), (1,)).split(_FACTORS)
+    flat = tensor.as_strided((tensor.numel(),), (1,))
+    return (flat,) if flat.numel() <= _FACTORS else flat.split(_FACTORS)
+
+
+def _is_dense(tensor: Any) -> bool:
+    """Return whether a tensor's memory has no gaps and no element twice."""
+    # A new one keeps strides wherever they are dense.
+    return tensor.is_contiguous() or torch.empty_like(tensor, device="meta").stride() == tensor.stride()
 
 
 def _place(tensor: Any) -> int:
