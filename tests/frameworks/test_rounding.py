@@ -16,7 +16,7 @@ def test_operations_are_moved_and_nothing_else() -> None:
     assert SHARE / 10 < told["product"] <= 1.001 * SHARE
     assert SHARE / 10 < told["gradient"] < 100 * SHARE
     assert [told[name] for name in ("view", "in place", "counts", "copy", "argument")] == [0.0] * 5
-    assert told["saved"] <= 3.001 * SHARE  # the sum's gradient and the product are moved, too; and the result once alone
+    assert told["saved"] <= 3.001 * SHARE  # beside the result, the sum's gradient and the product are moved
     assert told["repeats"]
     assert told["elsewhere"]  # factors lie where the results do
     assert told["differs"]
