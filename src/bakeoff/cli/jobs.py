@@ -13,7 +13,7 @@ import typer
 from bakeoff.cluster.keys import check_no_keys
 from bakeoff.cluster.plans import MOST_ELEMENTS, Element
 from bakeoff.spec.errors import UnknownNameError, UsageError
-from bakeoff.spec.options import MOST_DIGITS, OPTIONS
+from bakeoff.spec.options import MOST_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,10 +145,11 @@ def _check_options(asked: Asked, contenders: Sequence[str]) -> None:
     so is a combination that no contender can have. Those that nobody has named may lack all.
     """
     from bakeoff.environments.declared import frameworks
+    from bakeoff.study.sweep import BATCH_SIZE
 
     named = contenders or [name for name, one in frameworks().items() if one.info.listed and not one.problem]
     places = [
-        {one.name: value for one, value in zip(asked.several, values, strict=True) if one.name in OPTIONS}
+        {one.name: value for one, value in zip(asked.several, values, strict=True) if one.name != BATCH_SIZE}
         for values in product(*(one.values for one in asked.several))
     ]
     refused = [[_refusal(text, asked.fields["options"] | place) for text in named] for place in places]
