@@ -13,7 +13,7 @@ import typer
 from bakeoff.cluster.keys import check_no_keys
 from bakeoff.cluster.plans import MOST_ELEMENTS, Element
 from bakeoff.spec.errors import UnknownNameError, UsageError
-from bakeoff.spec.options import MOST_DIGITS
+from bakeoff.spec.options import MOST_DIGITS, OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,11 +149,13 @@ def _check_options(asked: Asked, contenders: Sequence[str]) -> None:
 
     named = contenders or [name for name, one in frameworks().items() if one.info.listed and not one.problem]
     places = [
-        {one.name: value for one, value in zip(asked.several, values, strict=True) if one.name != BATCH_SIZE}
+        {one.name: value for one, value in zip(asked.several, values, strict=True) if one.name in OPTIONS}
         for values in product(*(one.values for one in asked.several))
     ]
     refused = [[_refusal(text, asked.fields["options"] | place) for text in named] for place in places]
     whole = [*refused, *(zip(*refused, strict=True) if contenders else ())]
+    own = [one for one in asked.several if one.name not in OPTIONS and one.name != BATCH_SIZE]  # of single frameworks
+    whole += [tuple(_refusal(text, {one.name: value}) for text in named for value in one.values) for one in own]
     for errors in whole:
         if (first := errors[0]) is not None and all(errors):
             raise first
