@@ -80,6 +80,29 @@ def test_a_workload_that_is_edited_after_its_certificate_is_not_timed(race_of: A
     assert "put it back as it was and go on with --resume, or start a new comparison" in only.reason
     with pytest.raises(ChangedError, match="the workload's file"):
         race_of("fake", resume=True, **asked)
+    workload.write_text(workload.read_text().removesuffix("\n# another text\n"))
+    assert [one.status for one in race_of("fake", resume=True, **asked).contenders] == ["ranked"]
+
+
+def test_packages_that_change_after_the_certificate_are_not_timed(race_of: Any, tmp_path: Path) -> None:
+    """Every worker looks for itself at what is installed beside its interpreter; put back, the race goes on."""
+    python, site = tmp_path / "env" / "bin" / "python", tmp_path / "env" / "lib" / "python3.11" / "site-packages"
+    package, newer = site / "scripted-1.0.dist-info", site / "scripted-2.0.dist-info"
+    python.parent.mkdir(parents=True)
+    package.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+
+    def upgrade(event: Event) -> None:
+        if isinstance(event, Certified):
+            package.rename(newer)
+
+    asked = {"max_rounds": 1, "seed": 3, "launch": ProcessWorker}
+    (only,) = race_of(f"fake@{python}", observe=upgrade, **asked).contenders
+    assert (only.status, only.rounds) == ("failed", 0)
+    assert f"what is installed beside {python} has changed since the comparison was fixed" in only.reason
+    newer.rename(package)
+    assert [one.status for one in race_of(f"fake@{python}", resume=True, **asked).contenders] == ["ranked"]
 
 
 def test_an_honest_contender_is_tied_in_every_round(race: Race) -> None:

@@ -45,22 +45,6 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
         return {name: distribution.version for name, distribution in present.items() if distribution}
 
 
-def packages_of(interpreter: str) -> list[str]:
-    """Return the names, with versions, of all that is installed beside an interpreter, without starting it.
-
-    Empty where that is unknown: there are no packages, or others are seen through the environment.
-    """
-    environment = Path(interpreter).parent.parent
-    try:
-        settings = (environment / "pyvenv.cfg").read_text(errors="replace").replace(" ", "").lower()
-    except OSError:
-        settings = ""
-    if "include-system-site-packages=true" in settings:
-        return []
-    found = environment.glob("lib/python*/site-packages/*.dist-info")
-    return sorted(path.relative_to(environment / "lib").as_posix() for path in found)
-
-
 def base() -> Path:
     """Return the folder of what bakeoff keeps for a user: BAKEOFF_HOME if it is set, else the user's data folder."""
     folder = os.environ.get("BAKEOFF_HOME") or platformdirs.user_data_dir("bakeoff", appauthor=False)

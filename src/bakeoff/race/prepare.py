@@ -31,7 +31,7 @@ from bakeoff.spec.group import DEVICES, SYNC
 from bakeoff.spec.options import WATCHED, WATCHED_ON
 from bakeoff.spec.trial import Inputs
 from bakeoff.stats.boundaries import LOOKS, MAX_CONTENDERS
-from bakeoff.store.fingerprints import folder_sha256
+from bakeoff.store.fingerprints import folder_sha256, packages_sha256
 from bakeoff.store.inputs import inputs_folder
 from bakeoff.workloads.interpreter import check_model
 from bakeoff.workloads.load import LoadedWorkload, load
@@ -324,11 +324,13 @@ def _with_options(
     declared: Framework, contender: Contender, options: dict[str, str], asked: dict[str, str]
 ) -> ContenderPlan:
     """Return the plan of a contender with these options resolved and those asked for."""
+    interpreter = resolve(contender, declared, options.get("device", PROCESSOR))
     return ContenderPlan(
         asked=asked,
         watched=(*WATCHED, *WATCHED_ON.get(options.get("device", ""), ()), *declared.info.watched),
         contender=msgspec.structs.replace(contender, options=options),
-        interpreter=resolve(contender, declared, options.get("device", PROCESSOR)),
+        interpreter=interpreter,
+        packages_sha256=packages_sha256(interpreter),
         framework_path=str(declared.path.resolve()),
         framework_sha256=folder_sha256(declared.path),
         variables=variables_of(declared.info, options),

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 import bakeoff
-from bakeoff.environments.installed import base, packages_of
+from bakeoff.environments.installed import base
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.options import inherited
 from bakeoff.store.evidence import checked_arrays
 from bakeoff.store.files import read_record, write_atomically, write_record, write_trial
-from bakeoff.store.fingerprints import files_sha256
+from bakeoff.store.fingerprints import files_sha256, packages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

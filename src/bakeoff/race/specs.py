@@ -87,6 +87,8 @@ class Specs:
             gpu={name: fact for name, fact in comparison.machine.items() if name.startswith("gpu")},
             framework_path=plan.framework_path,
             framework_sha256=plan.framework_sha256,
+            interpreter=plan.interpreter,
+            packages_sha256=plan.packages_sha256,
             workload_path=comparison.workload_path,
             workload_sha256=comparison.workload_sha256,
             workload_name=comparison.workload.name,

@@ -106,6 +106,9 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     framework_path: str
     framework_sha256: str = ""
     """Of the source files of that folder; empty in comparisons older than this field."""
+    packages_sha256: str = ""
+    """Of the names and versions of what is installed beside the interpreter; empty where unknown, and in comparisons
+    older than this field."""
     injected: dict[str, str] = {}
     """Options that its framework gets in place of those that it is judged by: a planted fault, of `verify` alone."""
     asked: dict[str, str] = {}

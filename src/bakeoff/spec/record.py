@@ -19,7 +19,9 @@ from bakeoff.spec.trial import TrialSpec
 
 RECORD_VERSION = 1
 
-TrialOutcome = Literal["done", "failed", "unsupported", "unavailable", "crashed", "killed", "timeout", "out-of-memory"]
+TrialOutcome = Literal[
+    "done", "failed", "unsupported", "unavailable", "changed", "crashed", "killed", "timeout", "out-of-memory"
+]
 """How a trial ended.
 
 done         the worker did everything that was asked

@@ -121,6 +121,10 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The framework's folder."""
     framework_sha256: str = ""
     """Of the source files of that folder; empty in trials older than this field."""
+    interpreter: str = ""
+    """Whose packages are beside it; empty in trials older than this field."""
+    packages_sha256: str = ""
+    """Of their names and versions; empty where unknown, and in trials older than this field."""
     workload_path: str
     """The workload's file."""
     workload_sha256: str = ""

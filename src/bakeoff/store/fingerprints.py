@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bakeoff.spec.errors import ChangedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 SOURCES = frozenset({".py", ".pyi", ".toml", ".txt", ".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".metal"})
 """Endings of the files that decide what a folder does; what Python and compilers leave beside them does not."""
@@ -31,6 +31,28 @@ def files_sha256(root: Path, files: Iterable[Path]) -> str:
     except OSError:
         return ""
     return digest.hexdigest()
+
+
+def packages_of(interpreter: str) -> list[str]:
+    """Return the names, with versions, of all that is installed beside an interpreter, without starting it.
+
+    Empty where that is unknown: there are no packages, or others are seen through the environment.
+    """
+    environment = Path(interpreter).parent.parent
+    try:
+        settings = (environment / "pyvenv.cfg").read_text(errors="replace").replace(" ", "").lower()
+    except OSError:
+        settings = ""
+    if "include-system-site-packages=true" in settings:
+        return []
+    found = environment.glob("lib/python*/site-packages/*.dist-info")
+    return sorted(path.relative_to(environment / "lib").as_posix() for path in found)
+
+
+def packages_sha256(interpreter: str) -> str:
+    """Return the hash of `packages_of` an interpreter; empty where they are unknown."""
+    found = packages_of(interpreter)
+    return hashlib.sha256("\n".join(found).encode()).hexdigest() if found else ""
 
 
 def check_unchanged(what: str, before: str, now: str) -> None:

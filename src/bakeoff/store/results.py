@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 MOST_NAMED = 20
 """Names in a message, the latest: a results directory may hold thousands."""
 
-AGAIN: frozenset[TrialOutcome] = frozenset({"killed", "timeout", "crashed", "unavailable"})
+AGAIN: frozenset[TrialOutcome] = frozenset({"killed", "timeout", "crashed", "unavailable", "changed"})
 """How a trial ends that came to nothing for what may have passed: when its comparison goes on it is done again."""
 
 _FIRST_AIMS: dict[Aim, Aim] = {"size": "how-much", "direction": "verdict"}
 """What is wanted now, by the names of the first procedure, which a comparison that was begun by it keeps."""
 
 STANDING: dict[Purpose, frozenset[TrialOutcome]] = {
-    "time": AGAIN,
+    "time": AGAIN - {"changed"},
     "batch": frozenset({"killed", "crashed"}),
 }
 """Such ends that are an answer: what a round lost is counted, and a batch size may be too large."""

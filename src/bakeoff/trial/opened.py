@@ -12,7 +12,7 @@ from bakeoff.measure import gpu_packages, memory
 from bakeoff.measure.clock import Clock, monotonic
 from bakeoff.spec.errors import UnavailableError, UnsupportedError
 from bakeoff.spec.options import inherited
-from bakeoff.store.fingerprints import check_unchanged, folder_sha256
+from bakeoff.store.fingerprints import check_unchanged, folder_sha256, packages_sha256
 from bakeoff.trial.device import device_settings
 from bakeoff.trial.framework import make_engine, set_denormals, set_variables
 from bakeoff.trial.inputs import Batches, batches_of
@@ -65,6 +65,8 @@ def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
     """
     folder = Path(trial.framework_path)
     check_unchanged(f"the framework's folder {folder}", trial.framework_sha256, folder_sha256(folder))
+    beside = f"what is installed beside {trial.interpreter}"
+    check_unchanged(beside, trial.packages_sha256, packages_sha256(trial.interpreter))
     draft.put(overridden=_overridden(trial.variables))
     set_variables(trial.variables)
     set_denormals(trial.contender.options)

@@ -130,6 +130,8 @@ class TrialProcess:
             outcome = "unsupported"
         elif isinstance(error, UnavailableError):
             outcome = "unavailable"
+        elif isinstance(error, ChangedError):
+            outcome = "changed"
         detail = "".join(traceback.format_exception(error))[-DETAIL_CHARACTERS:]
         try:
             self._write(outcome, reason, detail)
