@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 from unittest import mock
@@ -28,7 +29,8 @@ class InlineWorker:
     def ready(self, limit_s: float) -> Ready:
         """Import the framework."""
         del limit_s
-        answer = self._worker.start()
+        with mock.patch.dict(os.environ):  # a worker's variables end with it
+            answer = self._worker.start()
         if isinstance(answer, Failed):
             raise WorkerLostError("failed", answer.reason)
         assert isinstance(answer, Ready)
