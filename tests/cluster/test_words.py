@@ -102,6 +102,7 @@ def test_a_contender_may_lack_a_part_of_a_sweep() -> None:
         (("run", "mlp-mnist", "--batch-size", ","), "lacks a value"),
         ((*RACE, "--device", "cuda,gpu"), "an NVIDIA GPU is called cuda here"),
         ((*RACE, "--option", "nosuch=1,2"), "unknown option 'nosuch'"),
+        (("run", "mlp-mnist", "torch", "jax", "--option", "convolution=xla,bogus"), "convolution=bogus"),
         (("run", "mlp-mnist", "--device", "tpu"), "does not have device=tpu; possible: "),
         (("run", "mlp-mnist", "fake:mode=quick"), "does not have mode=quick; possible: "),
         ((*RACE, "--gpu", "\udcff"), "is not UTF-8, and records are"),

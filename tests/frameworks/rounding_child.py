@@ -20,8 +20,9 @@ def results(seed: int | None) -> dict[str, torch.Tensor]:
         product.pow(2).sum().backward()
         parameter = torch.ones(3, dtype=torch.float64)
         parameter.add_(1.0)
-        counts, halves = torch.arange(3).to(torch.float64), torch.nn.functional.dropout(x, 0.5, training=False)
-        exact = {"view": x.t(), "in place": parameter, "counts": counts, "copy": x.clone(), "argument": halves}
+        counts = torch.arange(3).to(torch.float64)
+        torch.ops.aten._unsafe_view(x, [400])  # its schema says nothing of the memory that it shares
+        exact = {"view": x.t(), "in place": parameter, "counts": counts, "copy": x.clone(), "argument": x}
     assert weight.grad is not None
     return {"product": product.detach(), "gradient": weight.grad, **exact}
 

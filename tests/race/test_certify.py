@@ -120,12 +120,10 @@ def test_what_is_computed_of_something_else_does_not_stand_for_it(started: Any, 
 def test_other_code_or_packages_compute_it_anew(started: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What other code of bakeoff, or other packages, have computed stands for nothing."""
     started()
-    for name, value in (
-        ("code_sha256", lambda _: "another"),
-        ("packages_of", lambda _: ["python3.11/site-packages/numpy-9.dist-info"]),
-    ):
+    for name, modules in (("code_sha256", [remembered]), ("packages_sha256", [prepare, opened])):
         with monkeypatch.context() as patch:
-            patch.setattr(remembered, name, value)
+            for module in modules:
+                patch.setattr(module, name, lambda _: "another")
             assert "reference" in started()[0]
             assert "reference" not in started()[0]
     assert "reference" not in started()[0]
@@ -151,7 +149,7 @@ def test_another_folder_of_the_framework_computes_it_anew(started: Any, monkeypa
 
 def test_where_packages_are_unknown_nothing_is_remembered(started: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """An interpreter that sees packages beyond its own environment may change unseen."""
-    monkeypatch.setattr(remembered, "packages_of", lambda _: [])
+    monkeypatch.setattr(prepare, "packages_sha256", lambda _: "")
     started()
     assert "reference" in started()[0]
 

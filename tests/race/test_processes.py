@@ -26,6 +26,7 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import Ready
 from bakeoff.spec.record import Record
 from bakeoff.spec.request import Request
+from bakeoff.spec.trial import KINDS
 from bakeoff.spec.verdict import Certificate
 from bakeoff.store.results import read_records
 
@@ -293,6 +294,7 @@ def test_the_float64_stage_has_huge_pages_and_no_other_process(
         workload="mlp-mnist", contenders=contenders, size="reduced", data="synthetic", max_rounds=1, results="results"
     )
     conductor.run(request, launch=Told, stages=(certify.wanted, rounds.wanted))
+    assert {purpose for purpose, kind in KINDS.items() if kind.huge_pages} == {"reference", "program"}
     assert began["reference"] == (theirs or memory.HUGE_PAGES)
     assert {began[purpose] for purpose in ("certify", "r01")} == {theirs}
     (comparison,) = (tmp_path / "results").glob("mlp-mnist-*")

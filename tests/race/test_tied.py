@@ -19,7 +19,7 @@ from bakeoff.measure import memory
 from bakeoff.race import conductor
 from bakeoff.race.progress import Certified, Event, Observer, TrialStarted, silent
 from bakeoff.race.workers.process import ProcessWorker
-from bakeoff.spec.errors import ChangedError
+from bakeoff.spec.errors import ChangedError, StoreError
 from bakeoff.store import evidence
 from bakeoff.store.files import write_comparison
 from bakeoff.store.results import last, of_contender, of_purpose, read_records
@@ -101,6 +101,8 @@ def test_packages_that_change_after_the_certificate_are_not_timed(race_of: Any, 
     (only,) = race_of(f"fake@{python}", observe=upgrade, **asked).contenders
     assert (only.status, only.rounds) == ("failed", 0)
     assert f"what is installed beside {python} has changed since the comparison was fixed" in only.reason
+    with pytest.raises(StoreError, match="is not what it was begun with: put that back, or start a new comparison"):
+        race_of(f"fake@{python}", resume=True, **asked)
     newer.rename(package)
     assert [one.status for one in race_of(f"fake@{python}", resume=True, **asked).contenders] == ["ranked"]
 

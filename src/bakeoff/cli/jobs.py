@@ -155,10 +155,11 @@ def _check_options(asked: Asked, contenders: Sequence[str]) -> None:
     refused = [[_refusal(text, asked.fields["options"] | place) for text in named] for place in places]
     whole = [*refused, *(zip(*refused, strict=True) if contenders else ())]
     own = [one for one in asked.several if one.name not in OPTIONS and one.name != BATCH_SIZE]  # of single frameworks
-    whole += [tuple(_refusal(text, {one.name: value}) for text in named for value in one.values) for one in own]
+    whole += [tuple(_refusal(text, {one.name: value}) for text in named) for one in own for value in one.values]
     for errors in whole:
-        if (first := errors[0]) is not None and all(errors):
-            raise first
+        if errors[0] is not None and all(errors):
+            # Who knows the option says more than who does not.
+            raise min(filter(None, errors), key=lambda one: isinstance(one, UnknownNameError))
 
 
 def _refusal(text: str, options: dict[str, str]) -> UsageError | None:

@@ -18,7 +18,7 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.spec.options import inherited
 from bakeoff.store.evidence import checked_arrays
 from bakeoff.store.files import read_record, write_atomically, write_record, write_trial
-from bakeoff.store.fingerprints import files_sha256, packages_of
+from bakeoff.store.fingerprints import files_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,10 +86,9 @@ def name_of(code: Sequence[str], plan: ContenderPlan, facts: Sequence[object]) -
 
     Empty where the packages of the interpreter are unknown.
     """
-    packages = packages_of(plan.interpreter)
     seen = sorted(inherited(plan.watched, os.environ).items())
-    known = [bakeoff.__version__, code_sha256(tuple(code)), plan.contender.framework, packages, seen]
-    return digest([*known, sorted(plan.variables.items()), *facts]) if packages else ""
+    known = [bakeoff.__version__, code_sha256(tuple(code)), plan.contender.framework, plan.packages_sha256, seen]
+    return digest([*known, sorted(plan.variables.items()), *facts]) if plan.packages_sha256 else ""
 
 
 def setting_of(record: Record, code: Sequence[str]) -> list[object]:

@@ -82,7 +82,7 @@ class Specs:
             apart=apart,
             contender=plan.contender,
             injected=plan.injected if purpose == "certify" else {},
-            variables=_filled(variables, plan, str(kept)) | pages,
+            variables=pages | _filled(variables, plan, str(kept)),
             watched=plan.watched,
             gpu={name: fact for name, fact in comparison.machine.items() if name.startswith("gpu")},
             framework_path=plan.framework_path,

@@ -28,6 +28,7 @@ done         the worker did everything that was asked
 failed       an exception in the worker
 unsupported  the framework lacks what was asked; `reason` says what
 unavailable  the framework or the interpreter cannot be used; `reason` says why
+changed      what it was to run is not what its comparison was fixed with; `reason` says what
 crashed      the process ended by itself, by an exit code or a signal such as SIGSEGV
 killed       the process was ended by SIGKILL: mostly by the kernel, for want of memory
 timeout      the worker did not answer within the time limit of a trial

@@ -46,7 +46,8 @@ STANDING: dict[Purpose, frozenset[TrialOutcome]] = {
     "time": AGAIN - {"changed"},
     "batch": frozenset({"killed", "crashed"}),
 }
-"""Such ends that are an answer: what a round lost is counted, and a batch size may be too large."""
+"""Such ends that are an answer: what a round lost is counted, unless it was refused for what somebody has changed, and
+a batch size may be too large."""
 
 
 class Records(msgspec.Struct, frozen=True, kw_only=True):
@@ -230,10 +231,12 @@ def continued(before: Comparison, wanted: Comparison) -> Comparison:
     """Return a comparison as it was fixed, to go on as long as is wanted now.
 
     What is started and opened is what is wanted now: a folder may have been moved, or be a stranger's. Raises
-    StoreError on another machine, and ChangedError where the workload or a framework's folder is another now.
+    StoreError on another machine or with other packages, and ChangedError where the workload or a framework's folder
+    is another now.
     """
     check_same_machine(before, wanted.machine)
     check_same_sources(before, wanted)
+    _check_same_packages(before, wanted)
     if before.reference is not None and _reference_of(before) != _reference_of(wanted):
         msg = (
             f"cannot go on with {before.id}: its reference was {_reference_of(before)}, and is {_reference_of(wanted)} "
@@ -270,6 +273,19 @@ def check_same_sources(before: Comparison, now: Comparison) -> None:
     for plan in [*before.contenders, *([before.reference] if before.reference else [])]:
         sha256 = folders_now.get(plan.framework_path, plan.framework_sha256)
         check_unchanged(f"the framework's folder {plan.framework_path}", plan.framework_sha256, sha256)
+
+
+def _check_same_packages(before: Comparison, now: Comparison) -> None:
+    """Raise StoreError where other packages are installed beside an interpreter than when its contender was fixed."""
+    plans = [*now.contenders, *([now.reference] if now.reference else [])]
+    packages_now = {plan.interpreter: plan.packages_sha256 for plan in plans}
+    for plan in [*before.contenders, *([before.reference] if before.reference else [])]:
+        if plan.packages_sha256 != (packages_now.get(plan.interpreter) or plan.packages_sha256):
+            msg = (
+                f"cannot go on with {before.id}: what is installed beside {plan.interpreter} is not what it was begun "
+                "with: put that back, or start a new comparison (without --resume)"
+            )
+            raise StoreError(msg)
 
 
 def check_same_machine(comparison: Comparison, machine: dict[str, str | int | float | None]) -> None:
