@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 from unittest import mock
 
+from bakeoff.measure.memory import TUNABLES
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.protocol import Answer, Command, Failed, Ready
 from bakeoff.trial import worker
@@ -29,8 +30,10 @@ class InlineWorker:
     def ready(self, limit_s: float) -> Ready:
         """Import the framework."""
         del limit_s
-        with mock.patch.dict(os.environ):  # a worker's variables end with it
-            answer = self._worker.start()
+        theirs = os.environ.get(TUNABLES)
+        answer = self._worker.start()
+        if theirs is None:
+            os.environ.pop(TUNABLES, None)  # a trial's own, which ends with its process: the next has none of a user
         if isinstance(answer, Failed):
             raise WorkerLostError("failed", answer.reason)
         assert isinstance(answer, Ready)
