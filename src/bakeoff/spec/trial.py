@@ -42,8 +42,8 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     weighed: bool = False
     """Whether the parent reads its memory on NVIDIA GPUs, too."""
     huge_pages: bool = False
-    """Whether its malloc asks Linux for huge pages. Of large arrays most of the time goes to the kernel, page by page,
-    and a step's arrays in float64 are the largest; what is timed, or weighed, has the pages that its user has."""
+    """Whether its malloc asks Linux for huge pages, of which the large arrays of a step in float64 need fewer; what is
+    timed, or weighed, has the pages that its user has."""
     learns: bool = False
     """Whether training goes on after the certificate's steps, for the accuracy on held-out data."""
     tied: bool = False
@@ -122,7 +122,7 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     framework_sha256: str = ""
     """Of the source files of that folder; empty in trials older than this field."""
     interpreter: str = ""
-    """Whose packages are beside it; empty in trials older than this field."""
+    """What runs it, with its packages beside it; empty in trials older than this field."""
     packages_sha256: str = ""
     """Of their names and versions; empty where unknown, and in trials older than this field."""
     workload_path: str

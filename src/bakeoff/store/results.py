@@ -29,7 +29,7 @@ from bakeoff.store.reading import DamagedError, OtherVersionError, decoded, read
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bakeoff.spec.comparison import Aim, Comparison
+    from bakeoff.spec.comparison import Aim, Comparison, ContenderPlan
     from bakeoff.spec.trial import Purpose
 
 
@@ -268,18 +268,21 @@ def _reference_of(comparison: Comparison) -> str:
 def check_same_sources(before: Comparison, now: Comparison) -> None:
     """Raise ChangedError where the workload's file or a framework's folder is not as it was when it was fixed."""
     check_unchanged(f"the workload's file {before.workload_path}", before.workload_sha256, now.workload_sha256)
-    plans = [*now.contenders, *([now.reference] if now.reference else [])]
-    folders_now = {plan.framework_path: plan.framework_sha256 for plan in plans}
-    for plan in [*before.contenders, *([before.reference] if before.reference else [])]:
+    folders_now = {plan.framework_path: plan.framework_sha256 for plan in _plans(now)}
+    for plan in _plans(before):
         sha256 = folders_now.get(plan.framework_path, plan.framework_sha256)
         check_unchanged(f"the framework's folder {plan.framework_path}", plan.framework_sha256, sha256)
 
 
+def _plans(comparison: Comparison) -> list[ContenderPlan]:
+    """Return the plans of all contenders and of the reference, if there is one."""
+    return [*comparison.contenders, *([comparison.reference] if comparison.reference else [])]
+
+
 def _check_same_packages(before: Comparison, now: Comparison) -> None:
     """Raise StoreError where other packages are installed beside an interpreter than when its contender was fixed."""
-    plans = [*now.contenders, *([now.reference] if now.reference else [])]
-    packages_now = {plan.interpreter: plan.packages_sha256 for plan in plans}
-    for plan in [*before.contenders, *([before.reference] if before.reference else [])]:
+    packages_now = {plan.interpreter: plan.packages_sha256 for plan in _plans(now)}
+    for plan in _plans(before):
         if plan.packages_sha256 != (packages_now.get(plan.interpreter) or plan.packages_sha256):
             msg = (
                 f"cannot go on with {before.id}: what is installed beside {plan.interpreter} is not what it was begun "
