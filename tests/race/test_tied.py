@@ -9,28 +9,21 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 import pytest
-from tests.race.inline import InlineWorker
 
 from bakeoff.frameworks.fake import engine
 from bakeoff.judge import comparison
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.tied import why_untied
 from bakeoff.measure import memory
-from bakeoff.race import conductor
-from bakeoff.race.progress import Certified, Event, Observer, TrialStarted, silent
-from bakeoff.race.workers.process import ProcessWorker
-from bakeoff.spec.errors import ChangedError, StoreError
+from bakeoff.race.progress import Event, TrialStarted
 from bakeoff.store import evidence
 from bakeoff.store.files import write_comparison
 from bakeoff.store.results import last, of_contender, of_purpose, read_records
 from bakeoff.trial.tied import Ties
-from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
     from tests.race.conftest import Race
 
-    from bakeoff.judge.outcome import Outcome
-    from bakeoff.race.workers.worker import Launcher
     from bakeoff.spec.batch import Batch
     from bakeoff.spec.record import Record
 
@@ -39,72 +32,6 @@ pytestmark = pytest.mark.slow
 
 LATER = 6
 """Steps after which a fault sets in: those of the certificate."""
-
-
-@pytest.fixture
-def workload(tmp_path: Path) -> Path:
-    """Give a workload's file of the test's own."""
-    path = tmp_path / "mine.py"
-    path.write_text(load("mlp-mnist").path.read_text())
-    return path
-
-
-@pytest.fixture
-def race_of(request_of: Any, workload: Path) -> Any:
-    """Give a function that races that workload."""
-
-    def run(*contenders: str, launch: Launcher = InlineWorker, observe: Observer = silent, **asked: Any) -> Outcome:
-        request = msgspec.structs.replace(request_of(*contenders, **asked), workload=str(workload))
-        return conductor.run(request, observe, launch=launch, probe_s=0.001)
-
-    return run
-
-
-def edit_when_certified(path: Path) -> Observer:
-    """Give an observer that changes a file as soon as the first certificate is told."""
-
-    def observe(event: Event) -> None:
-        if isinstance(event, Certified):
-            path.write_text(path.read_text() + "\n# another text\n")
-
-    return observe
-
-
-def test_a_workload_that_is_edited_after_its_certificate_is_not_timed(race_of: Any, workload: Path) -> None:
-    """Real workers refuse the other text, the reason says what changed and what to do, and so does --resume."""
-    asked = {"max_rounds": 1, "seed": 3}
-    outcome = race_of("fake", launch=ProcessWorker, observe=edit_when_certified(workload), **asked)
-    (only,) = outcome.contenders
-    assert (only.status, only.rounds) == ("failed", 0)
-    assert f"the workload's file {workload} has changed since the comparison was fixed" in only.reason
-    assert "put it back as it was and go on with --resume, or start a new comparison" in only.reason
-    with pytest.raises(ChangedError, match="the workload's file"):
-        race_of("fake", resume=True, **asked)
-    workload.write_text(workload.read_text().removesuffix("\n# another text\n"))
-    assert [one.status for one in race_of("fake", resume=True, **asked).contenders] == ["ranked"]
-
-
-def test_packages_that_change_after_the_certificate_are_not_timed(race_of: Any, tmp_path: Path) -> None:
-    """Every worker looks for itself at what is installed beside its interpreter; put back, the race goes on."""
-    python, site = tmp_path / "env" / "bin" / "python", tmp_path / "env" / "lib" / "python3.11" / "site-packages"
-    package, newer = site / "scripted-1.0.dist-info", site / "scripted-2.0.dist-info"
-    python.parent.mkdir(parents=True)
-    package.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    python.chmod(0o755)
-
-    def upgrade(event: Event) -> None:
-        if isinstance(event, Certified):
-            package.rename(newer)
-
-    asked = {"max_rounds": 1, "seed": 3, "launch": ProcessWorker}
-    (only,) = race_of(f"fake@{python}", observe=upgrade, **asked).contenders
-    assert (only.status, only.rounds) == ("failed", 0)
-    assert f"what is installed beside {python} has changed since the comparison was fixed" in only.reason
-    with pytest.raises(StoreError, match="is not what it was begun with: put that back, or start a new comparison"):
-        race_of(f"fake@{python}", resume=True, **asked)
-    newer.rename(package)
-    assert [one.status for one in race_of(f"fake@{python}", resume=True, **asked).contenders] == ["ranked"]
 
 
 def test_an_honest_contender_is_tied_in_every_round(race: Race) -> None:
@@ -124,9 +51,9 @@ def test_an_honest_contender_is_tied_in_every_round(race: Race) -> None:
 
 
 @pytest.mark.parametrize(("fault", "says"), [("skips", "of their change or more"), ("frozen", "loss at step 1: ")])
-def test_steps_that_do_not_train_are_not_certified(race_of: Any, fault: str, says: str) -> None:
+def test_steps_that_do_not_train_are_not_certified(race: Race, fault: str, says: str) -> None:
     """What leaves out every second step, or stands still, has no certificate; the others race on."""
-    outcome = race_of("fake", f"fake:fault={fault}", max_rounds=3)
+    outcome = race("fake", f"fake:fault={fault}", max_rounds=3)
     honest, broken = outcome.contenders
     assert (honest.status, broken.status) == ("ranked", "uncertified")
     assert says in broken.reason
@@ -397,9 +324,9 @@ def test_a_clock_of_its_own_is_a_script_s_alone(race: Race) -> None:
     assert only.reason.startswith("its engine brings a clock of its own")
 
 
-def test_outcomes_are_the_same_when_read_again(race_of: Any) -> None:
+def test_outcomes_are_the_same_when_read_again(race: Race) -> None:
     """What is refused stays refused from the records alone."""
-    outcome = race_of("fake:fault=skips", max_rounds=1)
+    outcome = race("fake:fault=skips", max_rounds=1)
     assert judge_comparison(Path(outcome.path)).contenders[0].reason == outcome.contenders[0].reason
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from catalogue import (
     certificate,
+    changed,
     clock,
     explanation,
     graphs,
@@ -45,6 +46,7 @@ _EVERY: list[Mutant] = [
         jittor_steps,
         workloads,
         certificate,
+        changed,
         clock,
         snapshots,
         recipes,

@@ -1,0 +1,77 @@
+"""Faults in what keeps a comparison to the sources and packages it was fixed with, and in how float64 is computed."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from catalogue.mutant import Mutant
+
+in_model = partial(Mutant, "", "certificate", "trial/model.py")
+in_opened = partial(Mutant, "", "certificate", "trial/opened.py")
+in_results = partial(Mutant, "", "certificate", "store/results.py")
+in_rounding = partial(Mutant, "", "certificate", "frameworks/torch/rounding.py")
+in_trial = partial(Mutant, "", "certificate", "spec/trial.py")
+in_specs = partial(Mutant, "", "certificate", "race/specs.py")
+
+OF_CHANGED = "unit/tests/race/test_changed.py"
+OF_PROCESSES = "unit/tests/race/test_processes.py"
+OF_ROUNDING = "unit/tests/frameworks/test_rounding.py"
+
+PACKAGES = "test_packages_that_change_after_the_certificate_are_not_timed"
+WORKLOAD = "test_a_workload_that_is_edited_after_its_certificate_is_not_timed"
+FOLDER = "test_a_framework_whose_folder_is_edited_after_its_certificate_is_not_timed"
+HUGE_PAGES = "test_the_float64_stage_has_huge_pages_and_no_other_process"
+MOVED = "test_operations_are_moved_and_nothing_else"
+
+MUTANTS = [
+    in_model(
+        "no worker looks at the workload's file",
+        [("trial.workload_sha256, loaded.sha256", "loaded.sha256, loaded.sha256")],
+        {OF_CHANGED: WORKLOAD},
+    ),
+    in_opened(
+        "no worker looks at the framework's folder",
+        [("trial.framework_sha256, folder_sha256(folder)", "trial.framework_sha256, trial.framework_sha256")],
+        {OF_CHANGED: FOLDER},
+    ),
+    in_opened(
+        "no worker looks at the packages beside its interpreter",
+        [("packages_sha256(trial.interpreter))", "trial.packages_sha256)")],
+        {OF_CHANGED: PACKAGES},
+    ),
+    in_results(
+        "a comparison goes on with other packages",
+        [("(packages_now.get(plan.interpreter) or plan.packages_sha256)", "plan.packages_sha256")],
+        {OF_CHANGED: PACKAGES},
+    ),
+    in_results(
+        "what was refused for a change stays refused",
+        [('"unavailable", "changed"})', '"unavailable"})')],
+        {OF_CHANGED: WORKLOAD},
+    ),
+    in_results(
+        "a round that was refused for a change is a lost one",
+        [('AGAIN - {"changed"}', "AGAIN")],
+        {OF_CHANGED: PACKAGES},
+    ),
+    in_trial(
+        "what is timed has huge pages",
+        [('"time": Kind(tied=True', '"time": Kind(huge_pages=True, tied=True')],
+        {OF_PROCESSES: HUGE_PAGES},
+    ),
+    in_specs(
+        "huge pages take the place of a user's own tunables",
+        [("huge_pages(os.environ) if", "huge_pages({}) if")],
+        {OF_PROCESSES: HUGE_PAGES},
+    ),
+    in_rounding(
+        "what shares its memory with an argument is moved",
+        [("if _place(result) in taken or not", "if not")],
+        {OF_ROUNDING: MOVED},
+    ),
+    in_rounding(
+        "each draw is moved alike",
+        [("manual_seed(seed)", "manual_seed(0)"), ("random.Random(seed)", "random.Random(0)")],
+        {OF_ROUNDING: MOVED},
+    ),
+]
