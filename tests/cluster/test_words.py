@@ -144,6 +144,22 @@ def test_written_scripts_wait_to_be_submitted(cli: Cli) -> None:
     assert cli("report", told["id"]).code == 0
 
 
+def test_a_script_of_somebodys_own_stays(cli: Cli) -> None:
+    """The pipeline's names may be those of the pipeline's own scripts; what bakeoff wrote is written anew."""
+    theirs = Path("slurm_scripts/fake_mnist_1.sh")
+    theirs.parent.mkdir()
+    theirs.write_text("#!/bin/sh\nsrun python main.py\n")
+    work = ("slurm", "write", "--split", "frameworks", "use-case", "1", "fake", "--benchmark", "mnist")
+    refused = cli(*work)
+    assert refused.code == MISUSED
+    assert f"{theirs} is there and was not written by bakeoff: move it" in refused.err
+    assert "main.py" in theirs.read_text()
+    assert cli("slurm", "status").code == MISUSED
+    theirs.unlink()
+    assert [cli(*work).code for _ in range(2)] == [0, 0]
+    assert "slurm element" in theirs.read_text()
+
+
 def test_without_slurm_it_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scripts are written, and where to submit them is said."""
     monkeypatch.setenv("PATH", "")

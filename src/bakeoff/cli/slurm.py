@@ -263,6 +263,8 @@ def written(given: dict[str, Any], *, dry_run: bool) -> tuple[Path, Plan]:
 
     results = Path(given["results"])
     plan, work = _planned(given, results)
+    names = script_names(work) if plan.unpaired else ()
+    submitting.check_replaceable(names)
     if dry_run:
         folder = results / f"{plan.name}-xxxx"
         for text in script.scripts(folder, plan).values():
@@ -271,7 +273,7 @@ def written(given: dict[str, Any], *, dry_run: bool) -> tuple[Path, Plan]:
         return folder, plan
     script.scripts(results, plan)  # What cannot be is refused before anything is written.
     folder, plan = plans.begin(results, plan)
-    paths = submitting.write(folder, plan, script_names(work) if plan.unpaired else ())
+    paths = submitting.write(folder, plan, names)
     for line in written_lines(folder, plan, paths):
         typer.echo(line, err=given["json"])
     return folder, plan

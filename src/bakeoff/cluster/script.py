@@ -28,6 +28,9 @@ NOTICE_S = 120
 """How long before the time limit an element is stopped: Slurm sends the signal up to 60 s early (sbatch(1), --signal),
 and a trial that is cut short is done again."""
 
+CALLED = "slurm element"
+"""What every script calls, whatever its template."""
+
 AGAIN = 75
 """Exit code of an element that is to go on in another job: EX_TEMPFAIL of sysexits.h."""
 
@@ -138,7 +141,7 @@ def _rendered(template: str | None, values: dict[str, object]) -> str:
         line = f", line {error.lineno}" if isinstance(error, jinja2.TemplateSyntaxError) else ""
         msg = f"{path}{line} cannot be used as a template: {error}. Valid names: {', '.join(values)}"
         raise UsageError(msg) from error
-    lacks = [word for word in ("#SBATCH --array=", "slurm element") if word not in written]
+    lacks = [word for word in ("#SBATCH --array=", CALLED) if word not in written]
     if lacks:
         msg = f"{path} cannot be used as a template: what it makes lacks {' and '.join(map(repr, lacks))}"
         raise UsageError(msg)

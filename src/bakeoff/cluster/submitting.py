@@ -22,6 +22,14 @@ SPLIT_FOLDER = "slurm_scripts"
 """Of the reference pipeline, in the working directory."""
 
 
+def check_replaceable(names: Sequence[str]) -> None:
+    """Raise UsageError where a script of the pipeline's name is there that bakeoff did not write: it stays."""
+    for path in (Path(SPLIT_FOLDER) / name for name in names):
+        if path.exists() and not _is_ours(path):
+            msg = f"{path} is there and was not written by bakeoff: move it, or call from another folder"
+            raise UsageError(msg)
+
+
 def write(folder: Path, plan: Plan, names: Sequence[str] = ()) -> list[Path]:
     """Write the scripts of a plan, executable, and return them; `names` are those of the pipeline's scripts."""
     texts = script.scripts(folder, plan)
@@ -31,6 +39,14 @@ def write(folder: Path, plan: Plan, names: Sequence[str] = ()) -> list[Path]:
         path.chmod(path.stat().st_mode | 0o111)
     write_atomically(folder / FOLDER / "scripts.json", msgspec.json.encode([str(path.absolute()) for path in own]))
     return own
+
+
+def _is_ours(path: Path) -> bool:
+    """Return whether this is a file that holds what every script of bakeoff holds."""
+    try:
+        return path.is_file() and script.CALLED.encode() in path.read_bytes()
+    except OSError:
+        return False
 
 
 def hand_over(folder: Path, plan: Plan) -> list[Submission]:
