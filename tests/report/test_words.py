@@ -207,7 +207,7 @@ def test_warnings(noisy: Outcome) -> None:
     pair = msgspec.structs.replace(pair, ratio_unflagged=1.0 / 1.9 if pair.ratio < 1 else 1.9)
     text = "\n".join(cautions(msgspec.structs.replace(noisy, verdicts=[pair])))
     for words in (
-        "The machine was not calm: other processes were busy in 2 of 7 rounds and took 12 % of its processors",
+        "The machine was not calm: other processes were busy in parts of 2 of 7 rounds (12 % of its processors",
         "torch over jax: 1.90 without the 9 of 168 blocks that other processes disturbed, 2.09 with them.",
         "torch over jax: 2.40 by mean step times, 2.09 by medians",
         "torch: its warm-up found no steady state",

@@ -33,8 +33,8 @@ def _calm(outcome: Outcome) -> list[str]:
     said = remarks(outcome.comparison.machine)
     if outcome.calm is False or outcome.flagged_rounds:
         share = outcome.foreign_share
-        took = f" and took {percent(share or 0)} of its processors (median over blocks)"
-        seen = f": other processes were busy in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}"
+        took = f" ({percent(share or 0)} of its processors in the median block)"
+        seen = f": other processes were busy in parts of {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}"
         load = "" if share is None else took
         said.append(
             f"The machine was not calm{seen}{load}. No block is dropped for its time; for narrower intervals stop "
