@@ -28,9 +28,13 @@ FRESH_BYTES = 128 << 10
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 """Parameters of mallopt, from <malloc.h>."""
 
-TUNABLES, HUGE_PAGES = "GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"
-"""glibc's malloc, from 2.35 on, then asks Linux for huge pages by madvise (its manual, "Memory Allocation Tunables");
-others do not know the word and go on."""
+TUNABLES = "GLIBC_TUNABLES"
+
+LARGE_ARRAYS = "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=268435456:glibc.malloc.trim_threshold=536870912"
+"""For glibc's malloc, from 2.35 on (its manual, "Memory Allocation Tunables"): huge pages, by madvise, and the memory
+of a freed array is kept for the next one; else it goes back to the kernel from 32 MiB on, as in float64 many arrays'
+does. That of more than 256 MiB still goes back, and what is free beyond twice that at the end of the heap: a model that
+needs most of a machine's memory has such arrays."""
 
 RESET_PEAK = "5"
 """Written to /proc/self/clear_refs, it resets the peak resident size: proc(5)."""
@@ -63,9 +67,9 @@ def freshen_malloc() -> None:
         raise UnsupportedError(msg)
 
 
-def huge_pages(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variable by which a process begins with huge pages; nothing where the user has set tunables."""
-    return {} if TUNABLES in environment else {TUNABLES: HUGE_PAGES}
+def for_large_arrays(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variable by which malloc begins fit for large arrays; nothing where the user has set tunables."""
+    return {} if TUNABLES in environment else {TUNABLES: LARGE_ARRAYS}
 
 
 def malloc_state() -> str | None:

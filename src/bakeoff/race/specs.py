@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from bakeoff.measure.gpus import uuid_in, uuids_for, variables_for
-from bakeoff.measure.memory import huge_pages
+from bakeoff.measure.memory import for_large_arrays
 from bakeoff.race.scaling import core_sets, cores_of
 from bakeoff.spec.contender import slug
 from bakeoff.spec.group import LOOPBACK, Group
@@ -72,7 +72,7 @@ class Specs:
         variables = plan.variables | ((plan.cache_variables or {}) if cache else {})
         if options.get("device") == "cuda":
             variables |= variables_for(",".join(uuids_for(uuid_in(comparison.machine), plan.devices)))
-        pages = huge_pages(os.environ) if KINDS[purpose].huge_pages else {}
+        malloc = for_large_arrays(os.environ) if KINDS[purpose].large_arrays else {}
         spec = TrialSpec(
             comparison=comparison.id,
             name=name,
@@ -82,7 +82,7 @@ class Specs:
             apart=apart,
             contender=plan.contender,
             injected=plan.injected if purpose == "certify" else {},
-            variables=pages | _filled(variables, plan, str(kept)),
+            variables=malloc | _filled(variables, plan, str(kept)),
             watched=plan.watched,
             gpu={name: fact for name, fact in comparison.machine.items() if name.startswith("gpu")},
             framework_path=plan.framework_path,

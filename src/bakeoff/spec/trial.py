@@ -41,9 +41,9 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """Whether batches come by the option `input`; False: they are on the device."""
     weighed: bool = False
     """Whether the parent reads its memory on NVIDIA GPUs, too."""
-    huge_pages: bool = False
-    """Whether its malloc asks Linux for huge pages, of which the large arrays of a step in float64 need fewer; what is
-    timed, or weighed, has the pages that its user has."""
+    large_arrays: bool = False
+    """Whether its malloc is set for the large arrays of a step in float64; what is timed, or weighed, has the one that
+    its user has."""
     learns: bool = False
     """Whether training goes on after the certificate's steps, for the accuracy on held-out data."""
     tied: bool = False
@@ -61,9 +61,9 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
 
 KINDS: dict[Purpose, Kind] = {
-    "reference": Kind(steps=False, huge_pages=True, folder="{whose}"),
+    "reference": Kind(steps=False, large_arrays=True, folder="{whose}"),
     # A contender's own code in float64: the first stage of its certificate.
-    "program": Kind(steps=False, huge_pages=True),
+    "program": Kind(steps=False, large_arrays=True),
     "certify": Kind(steps=False, learns=True, weighed=True),
     "memory": Kind(weighed=True, cached=True),
     "compile": Kind(folder="compile-{cache}-{label}"),

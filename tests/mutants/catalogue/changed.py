@@ -20,7 +20,7 @@ OF_ROUNDING = "unit/tests/frameworks/test_rounding.py"
 PACKAGES = "test_packages_that_change_after_the_certificate_are_not_timed"
 WORKLOAD = "test_a_workload_that_is_edited_after_its_certificate_is_not_timed"
 FOLDER = "test_a_framework_whose_folder_is_edited_after_its_certificate_is_not_timed"
-HUGE_PAGES = "test_the_float64_stage_has_huge_pages_and_no_other_process"
+MALLOC = "test_the_float64_stage_has_a_malloc_for_large_arrays_and_no_other_process"
 MOVED = "test_operations_are_moved_and_nothing_else"
 
 MUTANTS = [
@@ -55,14 +55,14 @@ MUTANTS = [
         {OF_CHANGED: PACKAGES},
     ),
     in_trial(
-        "what is timed has huge pages",
-        [('"time": Kind(tied=True', '"time": Kind(huge_pages=True, tied=True')],
-        {OF_PROCESSES: HUGE_PAGES},
+        "what is timed has the malloc of float64",
+        [('"time": Kind(tied=True', '"time": Kind(large_arrays=True, tied=True')],
+        {OF_PROCESSES: MALLOC},
     ),
     in_specs(
-        "huge pages take the place of a user's own tunables",
-        [("huge_pages(os.environ) if", "huge_pages({}) if")],
-        {OF_PROCESSES: HUGE_PAGES},
+        "a malloc for large arrays takes the place of a user's own tunables",
+        [("for_large_arrays(os.environ) if", "for_large_arrays({}) if")],
+        {OF_PROCESSES: MALLOC},
     ),
     in_rounding(
         "what shares its memory with an argument is moved",
