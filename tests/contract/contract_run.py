@@ -32,7 +32,7 @@ from bakeoff.workloads import plan
 from bakeoff.workloads.load import LoadedWorkload, load, names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -42,12 +42,19 @@ HERE = Path(__file__).parent
 LIMIT_S = 900  # the compilers of all frameworks on one slow processor; Jittor compiles every operator by g++
 DECLARED = {name: found for name, found in frameworks().items() if found.info.listed}
 MODES = [(name, mode) for name, found in DECLARED.items() for mode in found.info.options["mode"].values]
-EXAMPLES = sorted((HERE.parents[1] / "examples").glob("*.py"))
-WORKLOADS = {loaded.workload.name: loaded for loaded in map(load, [*names(), *EXAMPLES])}
-MODELS = {
-    loaded.workload.name: loaded for loaded in map(load, sorted((HERE / "contract_cases" / "models").glob("*.py")))
-}
-"""Of the tests: what a few frameworks compute."""
+EXAMPLES = HERE.parents[1] / "examples"
+
+
+def _by_name(files: Iterable[Path | str]) -> dict[str, LoadedWorkload]:
+    """Return workloads by their names."""
+    return {loaded.workload.name: loaded for loaded in map(load, files)}
+
+
+WORKLOADS = _by_name([*names(), *sorted(EXAMPLES.glob("*.py"))])
+PUBLIC = _by_name(sorted((EXAMPLES / "models").glob("*.py")))
+"""Public models, as a user writes them."""
+MODELS = PUBLIC | _by_name(sorted((HERE / "contract_cases" / "models").glob("*.py")))
+"""What each run certifies a part of: those, and models of the tests."""
 KNOWN = WORKLOADS | MODELS
 SUBJECTS: list[tuple[str, Scenario]] = [
     (name, scenario)

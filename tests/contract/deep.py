@@ -17,7 +17,7 @@ from typing import Any
 from contract_cases.cases import CASES
 from contract_cases.mixed import MIXED, RECURRENT
 from contract_cases.optimizers import OPTIMIZERS
-from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, MODES, PADDINGS, WORKLOADS, is_deep
+from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, MODES, PADDINGS, PUBLIC, WORKLOADS, is_deep
 from several_devices import CLIPPED_WAYS, WAYS
 from tests.drawn import first, sources
 
@@ -176,7 +176,7 @@ def _is_updated(asked: Mapping[str, Any]) -> bool:
 
 def _is_at_full_size(asked: Mapping[str, Any]) -> bool:
     """Return whether a workload is held at full size against its independent implementation."""
-    return asked["name"] in first(WORKLOADS, WHOLE, sources())
+    return asked["name"] in first(WORKLOADS | PUBLIC, WHOLE, sources())
 
 
 def _is_compiled_alone(asked: Mapping[str, Any]) -> bool:

@@ -12,13 +12,10 @@ from bakeoff.spec.trial import TrialSpec
 
 pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
 
-FRAMEWORKS = ("torch", "jax", "tensorflow")
-"""Those that compute them in seconds, and have float64 for the first stage."""
-
 CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec) if field.name == "certify_steps")
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("framework", DECLARED)
 @pytest.mark.parametrize("model", MODELS)
 def test_a_model_of_a_users_own_gets_its_certificate(framework: str, model: str) -> None:
     """A training step is the reference's, in float64 and in the timed precision, without a tolerance in the file."""

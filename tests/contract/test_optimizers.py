@@ -25,7 +25,7 @@ def test_a_large_gradient_is_clipped_by_its_norm(framework: str, mode: str) -> N
 @pytest.mark.parametrize(("framework", "mode"), MODES)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizer_computes_its_formula(framework: str, mode: str, name: str) -> None:
-    """The optimiser that a step really uses computes the one formula, whatever the framework's own defaults are."""
+    """What an engine makes computes the one formula; that steps use it is what a certificate's update holds."""
     check = check_optimizer(
         computed(framework, mode).of(f"optimizer/{name}"), OPTIMIZERS[name], precision="float32", allowed=OPTIMIZER
     )

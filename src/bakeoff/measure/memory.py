@@ -30,11 +30,11 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 
 TUNABLES = "GLIBC_TUNABLES"
 
-LARGE_ARRAYS = "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=268435456:glibc.malloc.trim_threshold=536870912"
+LARGE_ARRAYS = "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=67108864:glibc.malloc.trim_threshold=134217728"
 """For glibc's malloc, from 2.35 on (its manual, "Memory Allocation Tunables"): huge pages, by madvise, and the memory
-of a freed array is kept for the next one; else it goes back to the kernel from 32 MiB on, as in float64 many arrays'
-does. That of more than 256 MiB still goes back, and what is free beyond twice that at the end of the heap: a model that
-needs most of a machine's memory has such arrays."""
+of a freed array is kept for the next one; else it goes back to the kernel from 32 MiB on, as in float64 the gradient of
+a recurrent weight does at every step. That of 64 MiB or more still goes back, and what is free beyond twice that at the
+end of the heap: a larger bound takes more memory, since what is freed lies between what is not."""
 
 RESET_PEAK = "5"
 """Written to /proc/self/clear_refs, it resets the peak resident size: proc(5)."""

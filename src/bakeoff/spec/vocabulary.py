@@ -61,7 +61,7 @@ LAYERS: dict[str, str] = {
         "gradient of Conv2d by its input; the result has (n - 1) * stride - 2 * padding + kernel + output_padding "
         "points along each axis, output_padding of them at the end."
     ),
-    "LayerNorm": "LayerNorm(features, epsilon=1e-5): over the last axis.",
+    "LayerNorm": "LayerNorm(features, epsilon=1e-5, bias=True): over the last axis.",
     "BatchNorm": (
         "BatchNorm(features, momentum=0.1, epsilon=1e-5): each channel of a feature map, or each feature of "
         "(batch, features) or (batch, length, features), over all the rest. Training normalises by the batch's mean "

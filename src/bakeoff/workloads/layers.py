@@ -74,9 +74,11 @@ class Linear(Layer):
 class LayerNorm(Layer):
     """See the vocabulary."""
 
-    def __init__(self, features: int, epsilon: float = 1e-5) -> None:
+    def __init__(self, features: int, epsilon: float = 1e-5, bias: bool = True) -> None:  # noqa: FBT001, FBT002 - the vocabulary's signature
         """List scale (features,) and bias (features,)."""
         self.parameters = scale_and_bias(count("features", features), epsilon)
+        if not bias:
+            del self.parameters["bias"]
 
 
 class BatchNorm(Layer):

@@ -147,7 +147,7 @@ def layer_norm(weights: Weights, name: str, x: Array, epsilon: float) -> Array:
     """Over the last axis, by the biased variance."""
     centred = x - x.mean(-1, keepdims=True)
     normal = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + epsilon)
-    return normal * weights[f"{name}.scale"] + weights[f"{name}.bias"]
+    return normal * weights[f"{name}.scale"] + weights.get(f"{name}.bias", 0.0)
 
 
 def batch_norm(weights: Weights, name: str, x: Array, epsilon: float, *, training: bool) -> Array:
@@ -507,6 +507,14 @@ CASES: dict[str, Case] = {
         build=lambda nn: model(nn, {"norm": nn.LayerNorm(5, epsilon=0.5)}, lambda m, x: nn.mean(m.norm(x), 1)),
         forward=lambda w, x: layer_norm(w, "norm", x, 0.5).mean(1),
         x=random(BATCH, 2, 5),
+    ),
+    "layer norm without a bias": Case(
+        names=("LayerNorm",),
+        build=lambda nn: model(
+            nn, {"first": nn.Linear(5, 6), "norm": nn.LayerNorm(6, bias=False)}, lambda m, x: m.norm(m.first(x))
+        ),
+        forward=lambda w, x: layer_norm(w, "norm", linear(w, "first", x), 1e-5),
+        x=random(BATCH, 5),
     ),
     "batch norm of vectors": normalised(maps=False, epsilon=0.5, momentum=0.25, scale=1.0),
     # So small, in the end, that the default epsilon is not small against the variance.

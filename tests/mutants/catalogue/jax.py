@@ -35,12 +35,7 @@ VOCABULARY = [
     ),
     in_nn(
         "LayerNorm takes flax's default epsilon",
-        [
-            (
-                "super().__init__(features, epsilon=epsilon, rngs=_rngs())\n\n\nclass BatchNorm",
-                "super().__init__(features, rngs=_rngs())\n\n\nclass BatchNorm",
-            )
-        ],
+        [("epsilon=epsilon, use_bias=bias", "use_bias=bias")],
         {"case/layer norm": "outputs", "case/layer norm with an epsilon": "outputs"},
     ),
     in_nn(

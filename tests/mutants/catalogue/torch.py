@@ -163,17 +163,12 @@ MUTANTS = [
     ),
     in_nn(
         "LayerNorm takes its default epsilon, whatever is asked",
-        [("super().__init__(features, eps=epsilon)", "super().__init__(features)")],
+        [("eps=epsilon, bias=bias", "bias=bias")],
         {"case/layer norm with an epsilon": "outputs", "vit-b16/train": "outputs"},
     ),
     in_nn(
         "LayerNorm's epsilon is 1e-5 at least",
-        [
-            (
-                "super().__init__(features, eps=epsilon)",
-                "super().__init__(features, eps=epsilon if epsilon > 1e-5 else 1e-5)",
-            )
-        ],
+        [("eps=epsilon, bias=bias", "eps=epsilon if epsilon > 1e-5 else 1e-5, bias=bias")],
         {"case/layer norm with a small epsilon": "outputs", "vit-b16/train": "outputs"},
     ),
     in_nn(

@@ -183,9 +183,9 @@ class Linear(nnx.Linear):
 class LayerNorm(nnx.LayerNorm):
     """Normalisation over the last axis."""
 
-    def __init__(self, features: int, epsilon: float = 1e-5) -> None:
+    def __init__(self, features: int, epsilon: float = 1e-5, bias: bool = True) -> None:
         """Hand on epsilon: flax's own default is 1e-6."""
-        super().__init__(features, epsilon=epsilon, rngs=_rngs())
+        super().__init__(features, epsilon=epsilon, use_bias=bias, rngs=_rngs())
 
 
 class BatchNorm(nnx.BatchNorm):

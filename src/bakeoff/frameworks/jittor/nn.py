@@ -203,9 +203,11 @@ class LayerNorm(jt.nn.LayerNorm):
 
     canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
 
-    def __init__(self, features: int, epsilon: float = 1e-5) -> None:
-        """Take the vocabulary's arguments."""
+    def __init__(self, features: int, epsilon: float = 1e-5, bias: bool = True) -> None:
+        """Take the vocabulary's arguments; without a bias Jittor's own is the number that it has without parameters."""
         super().__init__(features, eps=epsilon)
+        if not bias:
+            self.bias = 0.0
 
 
 class BatchNorm(normalisation.BatchNorm):

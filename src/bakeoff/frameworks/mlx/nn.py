@@ -191,9 +191,9 @@ class LayerNorm(mlx.nn.LayerNorm):
 
     canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
 
-    def __init__(self, features: int, epsilon: float = 1e-5) -> None:
+    def __init__(self, features: int, epsilon: float = 1e-5, bias: bool = True) -> None:
         """Take the vocabulary's arguments."""
-        super().__init__(features, eps=epsilon)
+        super().__init__(features, eps=epsilon, bias=bias)
 
 
 class BatchNorm(mlx.nn.BatchNorm):

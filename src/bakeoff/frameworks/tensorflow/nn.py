@@ -194,9 +194,9 @@ class LayerNorm(keras.layers.LayerNormalization):
 
     attributes: ClassVar[dict[str, str]] = {"scale": "gamma", "bias": "beta"}
 
-    def __init__(self, features: int, epsilon: float = 1e-5) -> None:
-        """Build the layer."""
-        super().__init__(axis=-1, epsilon=epsilon)
+    def __init__(self, features: int, epsilon: float = 1e-5, bias: bool = True) -> None:
+        """Build the layer; Keras centres by its bias."""
+        super().__init__(axis=-1, epsilon=epsilon, center=bias)
         self.build((None, features))
 
 

@@ -90,7 +90,7 @@ def _check(network: Any) -> None:
     """Raise UnsupportedError for parameters outside of layers that Opacus knows."""
     for path, layer in network.named_modules():
         own = ", ".join(name for name, _ in layer.named_parameters(recurse=False))
-        if own and type(layer) not in _KNOWN:
+        if own and (type(layer) not in _KNOWN or (isinstance(layer, nn.LayerNorm) and layer.bias is None)):
             known = ", ".join(kind.__name__ for kind in _KNOWN)
             msg = (
                 f"per_sample=hooks: Opacus has no function for {own} of {path or 'the model'} "
