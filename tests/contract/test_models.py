@@ -18,17 +18,18 @@ CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec
 @pytest.mark.parametrize("framework", DECLARED)
 @pytest.mark.parametrize("model", MODELS)
 def test_a_model_of_a_users_own_gets_its_certificate(framework: str, model: str) -> None:
-    """A training step is the reference's, in float64 and in the timed precision, without a tolerance in the file."""
+    """A step is the reference's, in float64 and in the timed precision, without a tolerance in the file."""
     loaded = MODELS[model]
+    scenario = loaded.workload.scenarios[0]
     in_float64 = program(framework)
     certificate = certify(
-        computed(framework).exhibit(framework, model, "train"),
-        reference().exhibit(f"{REFERENCE} in float64", model, "train"),
+        computed(framework).exhibit(framework, model, scenario),
+        reference().exhibit(f"{REFERENCE} in float64", model, scenario),
         workload=loaded.workload,
         size=loaded.size("reduced"),
-        scenario="train",
+        scenario=scenario,
         steps=CERTIFY_STEPS + 1,
-        program=in_float64.exhibit(framework, model, "train") if in_float64 else None,
+        program=in_float64.exhibit(framework, model, scenario) if in_float64 else None,
     )
     assert certificate.passed, certificate.reason
 
