@@ -202,6 +202,14 @@ def test_a_metric_that_cannot_be_is_told(file: Any, old: str, new: str, told: st
     assert told in fault(path)
 
 
+def test_what_only_infers_has_no_targets(file: Any) -> None:
+    """Neither classes nor targets are declared, and none is drawn; to be trained, one of them is wanted."""
+    path = file("classes=3", "")
+    assert "sizes['full'].classes is 0; what trains has at least one class, or targets" in fault(path)
+    path.write_text(path.read_text().replace('source="a test"', 'source="a test", scenarios=("infer",)'))
+    assert not load(path).size("full").sample.targets
+
+
 @pytest.mark.parametrize("name", ["WORKLOAD =", "def build", "def loss"])
 def test_missing_part(file: Any, name: str) -> None:
     """What a file lacks is named, with what is expected."""

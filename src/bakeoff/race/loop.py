@@ -14,7 +14,7 @@ from bakeoff.measure.machine import describe
 from bakeoff.race.devices import why_late
 from bakeoff.race.progress import TrialEnded, TrialStarted
 from bakeoff.race.stages.stage import Adopted, Checkpoint, Session, Team, Wanted
-from bakeoff.race.workers.worker import QUIT_LIMIT_S, WorkerLostError
+from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import Quit
 from bakeoff.spec.record import Record
@@ -152,7 +152,8 @@ class Runner:
             team = Team(sessions, lose)
             team.each(lambda session: session.worker.ready(self._limit_s))
             wanted.script(team)
-            team.each(lambda session: session.ask(Quit(), QUIT_LIMIT_S))
+            # What is read back before the record is written may be compiled for it.
+            team.each(lambda session: session.ask(Quit(), self._limit_s))
             for label in team.labels:
                 self._tell_end(specs[label], began_s)
         finally:

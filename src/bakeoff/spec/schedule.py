@@ -48,6 +48,9 @@ class StepDecay(msgspec.Struct, frozen=True, tag="step decay", kw_only=True):
     warmup_steps: int = 0
 
 
+_MOST_LISTED = 5
+"""Steps in one sentence: recipes have two or three, or one every few epochs."""
+
 Schedule = Constant | Linear | Cosine | InverseSquareRoot | StepDecay
 
 
@@ -61,7 +64,14 @@ def schedule_words(schedule: Schedule) -> str:
         case InverseSquareRoot():
             text = "falling with the inverse square root of the step"
         case StepDecay(boundaries=boundaries, factor=factor):
-            text = f"times {factor:g} after steps {', '.join(map(str, boundaries))}"
+            text = f"times {factor:g} after {_steps_in_words(boundaries)}"
         case _:
             text = "constant"
     return f"{text}, warm-up of {schedule.warmup_steps} steps" if schedule.warmup_steps else text
+
+
+def _steps_in_words(boundaries: tuple[int, ...]) -> str:
+    """Return the steps behind which a rate falls; of many, how many there are."""
+    if len(boundaries) > _MOST_LISTED:
+        return f"each of {len(boundaries)} steps from {boundaries[0]} to {boundaries[-1]}"
+    return f"steps {', '.join(map(str, boundaries))}"

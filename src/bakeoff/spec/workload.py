@@ -21,6 +21,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     batch_size: int
     input_shape: tuple[int, ...] = ()
     classes: int = 0
+    """May be left out, and targets with it, where a workload only infers."""
     inputs: dict[str, ArraySpec] = {}
     """Instead of `input_shape`."""
     targets: dict[str, ArraySpec] = {}
@@ -44,7 +45,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def sample(self) -> SampleSpec:
         """Return what one sample is made of, whichever form declares it."""
-        label = {} if self.collected and not self.classes else {TARGET: ArraySpec(dtype="int32", high=self.classes)}
+        label = {TARGET: ArraySpec(dtype="int32", high=self.classes)} if self.classes else {}
         return SampleSpec(
             inputs=self.inputs or {INPUT: ArraySpec(shape=self.input_shape)}, targets=self.targets or label
         )

@@ -104,6 +104,10 @@ def _scenario_faults(workload: Workload) -> Iterator[str]:
     for scenario in workload.scenarios:
         if "optimizer" in SCENARIOS[scenario].evidence and workload.optimizer is None:
             yield f"the scenarios include {scenario}, and optimizer is None"
+    if any(SCENARIOS[scenario].trains for scenario in workload.scenarios):
+        for name, size in workload.sizes.items():
+            if not (size.targets or size.classes or size.collected):
+                yield f"sizes[{name!r}].classes is {size.classes}; what trains has at least one class, or targets"
     if workload.scenarios != ("train",) and any(size.collected for size in workload.sizes.values()):
         yield f"scenarios is {workload.scenarios!r}; a workload that collects has the scenario train alone"
 
@@ -142,7 +146,7 @@ def _sample_faults(size: Size) -> Iterator[str]:
         yield f"input_shape is {size.input_shape}; it must hold at least one axis, each at least 1"
     if size.targets and size.classes:
         yield "targets and classes are both given; declare either"
-    elif not size.targets and size.classes < 1 and not size.collected:
+    elif size.classes < 0:
         yield f"classes is {size.classes}; it must be at least 1"
     sample = size.sample
     for name in sorted(sample.inputs.keys() & sample.targets.keys()):

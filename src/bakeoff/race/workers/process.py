@@ -19,7 +19,7 @@ import msgspec
 import bakeoff
 from bakeoff.measure.memory import TUNABLES
 from bakeoff.race.workers import guard, orphans
-from bakeoff.race.workers.worker import QUIT_LIMIT_S, WorkerLostError
+from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import Answer, Command, Failed, Quit, Ready
 
@@ -34,6 +34,9 @@ TAIL_CHARACTERS = 2000
 
 MOST_ANSWER_BYTES = 256 << 20
 """Of one answer: ten million times of steps."""
+
+EXIT_LIMIT_S = 60.0
+"""A process that has closed its pipe has ended in milliseconds; one that has not by then goes on for something else."""
 
 EXIT_NO_WORKER = 3
 """bootstrap.py: this interpreter cannot be a worker at all."""
@@ -187,7 +190,7 @@ class ProcessWorker:
     def _lost(self) -> WorkerLostError:
         """Return the error that says how a process that is gone has ended."""
         try:
-            code = self._process.wait(timeout=QUIT_LIMIT_S)
+            code = self._process.wait(timeout=EXIT_LIMIT_S)
         except subprocess.TimeoutExpired:
             self.end()
             return WorkerLostError("crashed", "the worker closed its pipe but went on", self._tail())

@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.trial import TrialSpec
 
 
-QUIT_LIMIT_S = 60.0
-"""Writing a record takes milliseconds; a disk that is slower than this is as good as a hang."""
-
-
 class WorkerLostError(Exception):
     """A worker that will not answer any more, with its outcome for the record."""
 
