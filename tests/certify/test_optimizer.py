@@ -54,6 +54,7 @@ def adam(  # noqa: PLR0913 - one for each thing that libraries do otherwise
     corrected: bool = True,
     decay: float = 0.0,
     coupled: float = 0.0,
+    product: bool = False,
     dtype: Any = np.float64,
 ) -> Step:
     """Give Adam with one thing done as some libraries do it."""
@@ -63,7 +64,7 @@ def adam(  # noqa: PLR0913 - one for each thing that libraries do otherwise
         m = state["m"] = dtype(0.9) * state.get("m", dtype(0)) + dtype(1 - 0.9) * g
         v = state["v"] = dtype(0.999) * state.get("v", dtype(0)) + dtype(1 - 0.999) * g * g
         first, second = (1 - 0.9**t, 1 - 0.999**t) if corrected else (1.0, 1.0)
-        p = p - dtype(rate * decay) * p
+        p = p * dtype(1 - rate * decay) if product else p - dtype(rate * decay) * p
         if hat:
             return p - dtype(rate * math.sqrt(second) / first) * m / (np.sqrt(v) + dtype(epsilon))
         root = np.sqrt(v / dtype(second) + epsilon) if inside else np.sqrt(v / dtype(second)) + dtype(epsilon)
@@ -113,6 +114,15 @@ def test_the_formula_passes(optimizer: Optimizer) -> None:
 def test_another_writing_of_the_formula_passes(step: Step, optimizer: Optimizer) -> None:
     """The same formula written by hand, in float32 where it matters, is certified: the tolerance has room for it."""
     check = checked(evidence(step), optimizer)
+    assert check.passed, check.detail
+
+
+@pytest.mark.parametrize("decay", [1e-4, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3])
+@pytest.mark.parametrize("rate", [1e-4, 2e-4, 3e-4, 5e-4, 6e-4, 1e-3, 2e-3, 5e-3])
+def test_decay_by_a_rounded_factor_passes(rate: float, decay: float) -> None:
+    """PyTorch multiplies by 1 - rate * decay, which float32 rounds: of a parameter near 1 by a part of a small step."""
+    step = adam(rate=rate, decay=decay, product=True, dtype=np.float32)
+    check = checked(evidence(step), AdamW(learning_rate=rate, weight_decay=decay))
     assert check.passed, check.detail
 
 

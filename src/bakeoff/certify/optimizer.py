@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
-from bakeoff.certify.tolerances import parameter_rounding
+from bakeoff.certify.tolerances import parameter_rounding, roundings_of_a_step
 from bakeoff.spec.optimizer import beside
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import trajectory
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.spec.optimizer import Optimizer
-
-_ROUNDINGS_PER_STEP = 2  # of the parameter itself: one for decay, one for the update
 
 
 def check_optimizer(
@@ -39,7 +37,8 @@ def check_optimizer(
         if actual is None or actual.shape != expected.shape:
             detail = f"no evidence: optimizer/{t}/{name} is missing or not of shape {expected.shape}"
             return Check(name="optimizer", passed=False, detail=detail, allowed=allowed)
-        rounding = (t + 1) * _ROUNDINGS_PER_STEP * roundoff * (np.abs(expected) + path)
+        roundings = (t + 1) * roundings_of_a_step(probed(optimizer), name)
+        rounding = roundings * roundoff * (np.abs(expected) + path)
         errors[t, name] = _relative(actual - expected, rounding, path)
     # Report the first step that exceeds the tolerance: later errors follow from it.
     beyond = [key for key, error in errors.items() if not error <= allowed]

@@ -9,10 +9,13 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from bakeoff.spec.optimizer import AdamW, decay_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.spec.evidence import Evidence, Spread
+    from bakeoff.spec.optimizer import Optimizer
 
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "tf32": 2.0**-11, "bfloat16": 2.0**-8, "float16": 2.0**-11}
 """The largest relative error of one rounding: half the distance of two numbers, with 52, 23, 10, 7 and 10 stored bits.
@@ -134,6 +137,15 @@ _SHORT = frozenset({"tf32", "bfloat16", "float16"})
 def parameter_rounding(precision: str) -> float:
     """Return the largest relative error of one rounding of a parameter: mixed precisions, too, keep it in float32."""
     return UNIT_ROUNDOFF["float64" if precision == "float64" else "float32"]
+
+
+def roundings_of_a_step(optimizer: Optimizer, parameter: str) -> int:
+    """Return how often a step rounds a parameter: for its decay, and for its update.
+
+    AdamW's decay is a product with 1 - rate * decay, as PyTorch has it, and that factor is rounded, too: of a parameter
+    near 1 that is some part of a step whose rate is small.
+    """
+    return 2 + (isinstance(optimizer, AdamW) and decay_of(optimizer, parameter) > 0)
 
 
 def amplitude(precision: str) -> float:

@@ -19,8 +19,8 @@ import numpy as np
 
 from bakeoff.certify.errors import GRADIENT_FLOOR, gradient_floor, named
 from bakeoff.certify.sample import largest
-from bakeoff.certify.tolerances import parameter_rounding
-from bakeoff.spec.optimizer import AdamW, decay_of
+from bakeoff.certify.tolerances import parameter_rounding, roundings_of_a_step
+from bakeoff.spec.optimizer import decay_of
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import clipped_share, updated
 
@@ -44,10 +44,6 @@ may be nothing but rounding, and Adam makes a whole step of its sign."""
 ZERO = 1e-10
 """Share of the largest gradient of all parameters below which an array's gradient is zero but for the reference's
 rounding in float64: that of a bias before a normalisation, or of the keys in an attention."""
-
-_ROUNDINGS = 2
-"""Of the parameter in a step: its decay, and its update. AdamW's decay is a product with 1 - rate * decay, as PyTorch
-has it, and that factor is rounded, too: in the first steps of a long warm-up a step is only some roundings long."""
 
 
 class _Error(NamedTuple):
@@ -227,7 +223,7 @@ def _errors(name: str, rows: NDArray[np.float64], optimizer: Optimizer, rounding
         return
     before = rows[0]
     decay = decay_of(optimizer, name)
-    roundings = _ROUNDINGS + (isinstance(optimizer, AdamW) and decay > 0)
+    roundings = roundings_of_a_step(optimizer, name)
     first, second, magnitude = np.zeros_like(before), np.zeros_like(before), np.zeros_like(before)
     for t, (gradient, after) in enumerate(zip(rows[1::2], rows[2::2], strict=True), start=1):
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
