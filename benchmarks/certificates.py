@@ -1,7 +1,7 @@
 """What certificates find: the largest error of each check, with what it may be.
 
-    python benchmarks/certificates.py [--full [--macs N] [--samples N] [--models FILE ...]] [--only WORDS ...]
-                                      [--keep FILE] [--limit 900] [--output STEM]
+    python benchmarks/certificates.py [--full [--macs N] [--samples N] [--models FILE ...] [--contenders ...]]
+                                      [--only WORDS ...] [--keep FILE] [--limit 900] [--output STEM]
 
 Each row is a contender against PyTorch in float64: the number is the largest error that a check found, relative as the
 check says (docs/method.md), "!" marks one beyond what is allowed. It has no clock: a busy machine does not change it.
@@ -141,7 +141,10 @@ def _gone_on(request: Request) -> list[Certificate]:
 
 
 def full_cases(
-    most_macs: float = math.inf, models: Sequence[str] = (), most_samples: float = math.inf
+    most_macs: float = math.inf,
+    models: Sequence[str] = (),
+    most_samples: float = math.inf,
+    contenders: tuple[str, ...] = ALL,
 ) -> list[tuple[str, str, str, int | None, tuple[str, ...]]]:
     """Return every scenario of every workload at full size and its batch, in all frameworks, the cheapest first.
 
@@ -149,7 +152,7 @@ def full_cases(
     """
     found = {name: load(name).workload.sizes["full"] for name in models or names()}
     return [
-        (name, scenario, "full", batch_within(size, most_macs, most_samples), ALL)
+        (name, scenario, "full", batch_within(size, most_macs, most_samples), contenders)
         for name, size in sorted(found.items(), key=lambda one: _macs(one[1]))
         for scenario in load(name).workload.scenarios
     ]
@@ -182,6 +185,7 @@ def main() -> None:
     parser.add_argument("--macs", type=float, default=math.inf, help="the most of a batch's forward pass, with --full")
     parser.add_argument("--samples", type=float, default=math.inf, help="the most of a batch, with --full")
     parser.add_argument("--models", nargs="+", default=[], help="files in place of the workloads, with --full")
+    parser.add_argument("--contenders", nargs="+", default=ALL, help="in place of all frameworks, with --full")
     parser.add_argument("--keep", type=Path, help="where rows are kept between calls")
     parser.add_argument("--limit", type=float, default=LIMIT_S, help="seconds of one trial")
     parser.add_argument("--output", type=Path)
@@ -190,7 +194,8 @@ def main() -> None:
     done = kept(options.keep)
     with tempfile.TemporaryDirectory() as nowhere:
         folder = nowhere if options.keep is None else f"{options.keep}.records"
-        for case in full_cases(options.macs, options.models, options.samples) if options.full else CASES:
+        full = full_cases(options.macs, options.models, options.samples, tuple(options.contenders))
+        for case in full if options.full else CASES:
             words = " ".join(map(str, case))
             if not any(word in words for word in options.only):
                 continue
