@@ -5,7 +5,7 @@ import pytest
 
 from bakeoff.certify.probe import PROBE_STEPS, probe_gradients, probe_parameters, probed
 from bakeoff.spec.optimizer import SGD, exempt
-from bakeoff.spec.schedule import Constant, Cosine, InverseSquareRoot, Linear, Schedule, StepDecay
+from bakeoff.spec.schedule import Constant, Cosine, InverseSquareRoot, Linear, Polynomial, Schedule, StepDecay
 from bakeoff.workloads.optimizers import norm_of
 from bakeoff.workloads.schedules import factor
 
@@ -54,6 +54,7 @@ def test_the_probe_has_steps_that_clip_and_steps_that_do_not(clip_norm: float) -
     [
         Constant(warmup_steps=2000),
         Linear(steps=100_000, warmup_steps=10),
+        Polynomial(steps=5000, power=0.9, warmup_steps=100),
         Cosine(steps=600_000, warmup_steps=2000, final=0.1),
         InverseSquareRoot(warmup_steps=4000),
         StepDecay(boundaries=(30_000, 60_000), factor=0.1, warmup_steps=500),

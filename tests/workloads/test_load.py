@@ -16,7 +16,7 @@ from bakeoff.workloads.load import load, names
 GOOD = """
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import SGD
-from bakeoff.spec.schedule import Cosine, StepDecay
+from bakeoff.spec.schedule import Cosine, Polynomial, StepDecay
 from bakeoff.spec.workload import Size, Workload
 
 WORKLOAD = Workload(
@@ -272,6 +272,11 @@ def test_build_is_no_function(file: Any) -> None:
             "SGD(learning_rate=0.1)",
             "SGD(learning_rate=0.1, schedule=Cosine(steps=10, warmup_steps=-1, final=-0.5))",
             "optimizer.schedule.warmup_steps is -1",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=Polynomial(steps=10, power=0.0))",
+            "optimizer.schedule.power is 0.0; it must be above 0",
         ),
         (
             "SGD(learning_rate=0.1)",

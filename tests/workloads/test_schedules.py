@@ -7,7 +7,7 @@ import pytest
 
 from bakeoff.frameworks import schedules
 from bakeoff.spec.optimizer import SGD
-from bakeoff.spec.schedule import Constant, Cosine, InverseSquareRoot, Linear, Schedule, StepDecay
+from bakeoff.spec.schedule import Constant, Cosine, InverseSquareRoot, Linear, Polynomial, Schedule, StepDecay
 from bakeoff.workloads.schedules import factor, rate
 
 BY_HAND: list[tuple[Schedule, dict[int, float]]] = [
@@ -15,6 +15,8 @@ BY_HAND: list[tuple[Schedule, dict[int, float]]] = [
     (Constant(warmup_steps=4), {1: 0.25, 3: 0.75, 4: 1.0, 5: 1.0}),
     (Linear(steps=10), {1: 0.9, 5: 0.5, 10: 0.0, 11: 0.0}),
     (Linear(steps=6, warmup_steps=2, final=0.5), {1: 0.5, 2: 1.0, 4: 0.75, 6: 0.5, 60: 0.5}),
+    (Polynomial(steps=10, power=0.5), {1: math.sqrt(0.9), 6: math.sqrt(0.4), 10: 0.0, 11: 0.0}),
+    (Polynomial(steps=6, power=2.0, warmup_steps=2, final=0.5), {1: 0.5, 2: 1.0, 4: 0.625, 6: 0.5, 60: 0.5}),
     (Cosine(steps=4), {2: 0.5, 3: (1 - math.sqrt(0.5)) / 2, 4: 0.0, 9: 0.0}),
     (Cosine(steps=6, warmup_steps=2, final=0.2), {1: 0.5, 2: 1.0, 4: 0.6, 6: 0.2, 7: 0.2}),
     (InverseSquareRoot(), {1: 1.0, 4: 0.5, 100: 0.1}),

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from bakeoff.spec.optimizer import RMSprop
-from bakeoff.spec.schedule import Cosine, Linear, StepDecay
+from bakeoff.spec.schedule import Cosine, Linear, Polynomial, StepDecay
 from bakeoff.workloads.optimizers import norm_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def _short(schedule: Schedule) -> Schedule:
     if isinstance(schedule, StepDecay):
         boundaries = tuple(range(_WARMUP + 1, PROBE_STEPS))[: len(schedule.boundaries)]
         return msgspec.structs.replace(schedule, boundaries=boundaries)
-    return msgspec.structs.replace(schedule, steps=_LAST) if isinstance(schedule, Linear | Cosine) else schedule
+    has_end = isinstance(schedule, Linear | Polynomial | Cosine)
+    return msgspec.structs.replace(schedule, steps=_LAST) if has_end else schedule
 
 
 def probe_parameters() -> Arrays:

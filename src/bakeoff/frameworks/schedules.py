@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.spec.schedule import Cosine, InverseSquareRoot, Linear, StepDecay
+from bakeoff.spec.schedule import Cosine, InverseSquareRoot, Linear, Polynomial, StepDecay
 
 if TYPE_CHECKING:
     from bakeoff.spec.schedule import Schedule
@@ -29,6 +29,8 @@ def _behind(schedule: Schedule, t: Any, ops: Any) -> Any:
     match schedule:
         case Linear(steps=steps, warmup_steps=warmup, final=final):
             return 1.0 + (final - 1.0) * ops.minimum((t - warmup) / (steps - warmup), 1.0)
+        case Polynomial(steps=steps, power=power, warmup_steps=warmup, final=final):
+            return final + (1.0 - final) * (1.0 - ops.minimum((t - warmup) / (steps - warmup), 1.0)) ** power
         case Cosine(steps=steps, warmup_steps=warmup, final=final):
             progress = ops.minimum((t - warmup) / (steps - warmup), 1.0)
             return final + (1.0 - final) * 0.5 * (1.0 + ops.cos(math.pi * progress))

@@ -25,6 +25,16 @@ class Linear(msgspec.Struct, frozen=True, tag="linear", kw_only=True):
     """The factor in step `steps` and ever after."""
 
 
+class Polynomial(msgspec.Struct, frozen=True, tag="polynomial", kw_only=True):
+    """Behind the warm-up final + (1 - final) * (1 - progress)^power, "poly" in DeepLab (Chen et al. 2017, eq. 1)."""
+
+    steps: int
+    power: float
+    warmup_steps: int = 0
+    final: float = 0.0
+    """The factor in step `steps` and ever after."""
+
+
 class Cosine(msgspec.Struct, frozen=True, tag="cosine", kw_only=True):
     """Behind the warm-up final + (1 - final) * (1 + cos(pi * progress)) / 2 (Loshchilov and Hutter 2017, eq. 5)."""
 
@@ -51,7 +61,7 @@ class StepDecay(msgspec.Struct, frozen=True, tag="step decay", kw_only=True):
 _MOST_LISTED = 5
 """Steps in one sentence: recipes have two or three, or one every few epochs."""
 
-Schedule = Constant | Linear | Cosine | InverseSquareRoot | StepDecay
+Schedule = Constant | Linear | Polynomial | Cosine | InverseSquareRoot | StepDecay
 
 
 def schedule_words(schedule: Schedule) -> str:
@@ -59,6 +69,8 @@ def schedule_words(schedule: Schedule) -> str:
     match schedule:
         case Linear(steps=steps, final=final):
             text = f"linear to {final:g} of it in step {steps}"
+        case Polynomial(steps=steps, power=power, final=final):
+            text = f"with the power {power:g} to {final:g} of it in step {steps}"
         case Cosine(steps=steps, final=final):
             text = f"cosine to {final:g} of it in step {steps}"
         case InverseSquareRoot():

@@ -14,7 +14,7 @@ from bakeoff.spec.batch import HELD_OUT, ArraySpec, Law
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.spec.schedule import Cosine, Linear, Schedule, StepDecay
+from bakeoff.spec.schedule import Cosine, Linear, Polynomial, Schedule, StepDecay
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.spec.workload import Size, Workload
 from bakeoff.workloads.mistakes import not_there
@@ -197,7 +197,9 @@ def _schedule_faults(schedule: Schedule) -> Iterator[str]:
     warmup = schedule.warmup_steps
     if warmup < 0:
         yield f"warmup_steps is {warmup}; it must be at least 0"
-    if isinstance(schedule, Linear | Cosine):
+    if isinstance(schedule, Polynomial) and not 0 < schedule.power < math.inf:
+        yield f"power is {schedule.power}; it must be above 0"
+    if isinstance(schedule, Linear | Polynomial | Cosine):
         if schedule.steps <= max(warmup, 0):
             yield f"steps is {schedule.steps}; it must be above warmup_steps, which is {warmup}"
         if not 0 <= schedule.final < math.inf:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from bakeoff.spec.schedule import Cosine, InverseSquareRoot, Linear, StepDecay
+from bakeoff.spec.schedule import Cosine, InverseSquareRoot, Linear, Polynomial, StepDecay
 
 if TYPE_CHECKING:
     from bakeoff.spec.optimizer import Optimizer
@@ -24,13 +24,20 @@ def factor(schedule: Schedule, t: int) -> float:
         return t / warmup
     match schedule:
         case Linear(steps=steps, final=final):
-            return 1 + (final - 1) * min(1.0, (t - warmup) / (steps - warmup))
+            found = 1 + (final - 1) * _progress(t, warmup, steps)
+        case Polynomial(steps=steps, power=power, final=final):
+            found = final + (1 - final) * (1 - _progress(t, warmup, steps)) ** power
         case Cosine(steps=steps, final=final):
-            progress = min(1.0, (t - warmup) / (steps - warmup))
-            return final + (1 - final) * (1 + math.cos(math.pi * progress)) / 2
+            found = final + (1 - final) * (1 + math.cos(math.pi * _progress(t, warmup, steps))) / 2
         case InverseSquareRoot():
-            return math.sqrt(max(warmup, 1) / t)
+            found = math.sqrt(max(warmup, 1) / t)
         case StepDecay(boundaries=boundaries, factor=each):
-            return each ** sum(boundary < t for boundary in boundaries)
+            found = each ** sum(boundary < t for boundary in boundaries)
         case _:
-            return 1.0
+            found = 1.0
+    return found
+
+
+def _progress(t: int, warmup: int, steps: int) -> float:
+    """Return 0 in the last step of the warm-up, 1 in step `steps` and ever after."""
+    return min(1.0, (t - warmup) / (steps - warmup))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
-from bakeoff.spec.schedule import Constant, Cosine, InverseSquareRoot, Linear, StepDecay
+from bakeoff.spec.schedule import Constant, Cosine, InverseSquareRoot, Linear, Polynomial, StepDecay
 
 OPTIMIZERS: dict[str, Optimizer] = {
     "SGD": SGD(learning_rate=0.1),
@@ -29,6 +29,9 @@ OPTIMIZERS: dict[str, Optimizer] = {
         weight_decay=0.1,
         clip_norm=1.0,
         schedule=StepDecay(boundaries=(30, 60), factor=0.2),
+    ),
+    "momentum, decay and a power": SGD(
+        learning_rate=0.1, momentum=0.9, weight_decay=0.1, schedule=Polynomial(steps=1000, power=0.9)
     ),
     "Nesterov without a schedule": SGD(learning_rate=0.1, momentum=0.9, nesterov=True),
     "Adam, decay, groups, clipping and a falling root": Adam(
