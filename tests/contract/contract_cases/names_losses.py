@@ -99,7 +99,43 @@ def weighted_in_numpy(outputs: Array, targets: Array) -> float:
     )
 
 
+MANY = 60_000
+"""As many labels as a small image has pixels: added one after another into one float32, they are 5e-4 off."""
+
+
+def of_many(nn: Any, outputs: Any, targets: Any) -> Any:
+    """Add up the means of every loss over many elements."""
+    labels = nn.broadcast_to(nn.reshape(targets, (BATCH, 1)), (BATCH, MANY))
+    wanted = nn.broadcast_to(nn.reshape(targets, (BATCH, 1, 1)), (BATCH, MANY, CLASSES))
+    weights = nn.to_float(nn.less(wanted, IGNORED))
+    return (
+        nn.cross_entropy(outputs, labels)
+        + nn.cross_entropy(outputs, labels, ignore=IGNORED)
+        + nn.mse(outputs, wanted)
+        + nn.mse(outputs, wanted, weights)
+        + nn.binary_cross_entropy(outputs, wanted)
+    )
+
+
+def of_many_in_numpy(outputs: Array, targets: Array) -> float:
+    """Return the same."""
+    labels = np.repeat(targets[:, None], MANY, 1)
+    wanted = np.broadcast_to(targets[:, None, None], outputs.shape).astype(float)
+    plain, square, counted = smoothed(outputs, labels), (outputs - wanted) ** 2, wanted < IGNORED
+    binary = np.maximum(outputs, 0) - outputs * wanted + np.log1p(np.exp(-np.abs(outputs)))
+    of_labels = plain.mean() + plain[labels != IGNORED].mean()
+    return float(of_labels + square.mean() + square[counted].mean() + binary.mean())
+
+
 CASES: dict[str, Case] = {
+    "losses of many elements": Case(
+        names=("cross_entropy", "mse", "binary_cross_entropy"),
+        build=lambda nn: model(nn, {"first": nn.Linear(2, CLASSES)}, lambda m, x: m.first(x)),
+        forward=lambda w, x: linear(w, "first", x),
+        x=random(BATCH, MANY, 2),
+        loss=of_many,
+        expected_loss=of_many_in_numpy,
+    ),
     "cross_entropy of sequences": Case(
         names=("cross_entropy",),
         build=lambda nn: model(nn, {"first": nn.Linear(5, CLASSES)}, lambda m, x: m.first(x)),

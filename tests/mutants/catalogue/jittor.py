@@ -9,6 +9,7 @@ from catalogue.mutant import HALVES, IDLES, Mutant
 
 in_nn = partial(Mutant, "jittor", "vocabulary", "nn.py")
 in_maps = partial(Mutant, "jittor", "vocabulary", "maps.py")
+in_losses = partial(Mutant, "jittor", "vocabulary", "losses.py")
 in_optimizers = partial(Mutant, "jittor", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "jittor", "feed", "input.py")
 
@@ -34,6 +35,11 @@ MUTANTS = [
             )
         ],
         {"case/flatten of a convolution": "outputs"},
+    ),
+    in_losses(
+        "losses are added in float32",
+        [("jt.sum(array.float64()).float32()", "jt.sum(array)")],
+        {"case/losses of many elements": "loss and gradients"},
     ),
     in_steps("inference of half the batch", [(RAN, HALVES + RAN)], {"mlp-mnist/infer": "ran"}),
     in_steps("inference computes nothing after the first batch", [(RAN, IDLES + RAN)], {"mlp-mnist/infer": "ran"}),

@@ -43,8 +43,13 @@ MUTANTS = [
     ),
     in_losses(
         "the mean squared error is a sum",
-        [('reduction=reduction if weights is None else "none")', 'reduction="sum" if weights is None else "none")')],
+        [('reduction == "sum"', "True")],
         {"case/mse": "loss and gradients"},
+    ),
+    in_losses(
+        "losses are added into one number",
+        [("    while array.ndim:\n        array = array.sum(-1)\n    return array\n", "    return array.sum()\n")],
+        {"case/losses of many elements": "loss and gradients"},
     ),
     in_steps("inference of half the batch", [(RAN, HALVES + RAN)], {"mlp-mnist/infer": "ran"}),
     in_steps("inference computes nothing after the first batch", [(RAN, IDLES + RAN)], {"mlp-mnist/infer": "ran"}),

@@ -1,4 +1,8 @@
-"""The vocabulary's losses by mlx.nn.losses, whose formulas they are; MLX's mean of weighted losses is over all."""
+"""The vocabulary's losses by mlx.nn.losses for each element, and what they give reduced one axis after another.
+
+MLX adds all elements of an array into few float32 numbers: over the pixels of an image the rounding is beyond what a
+certificate has room for. Its mean of weighted losses is over all elements, ours over the weights.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +16,37 @@ def cross_entropy(
     """Softmax cross-entropy over the last axis of the logits; labels int32."""
     counted = None if ignore is None else labels != ignore
     within = labels if counted is None else mx.where(counted, labels, 0)
-    taken = reduction if counted is None else "none"
-    losses = mlx.nn.losses.cross_entropy(logits, within, label_smoothing=label_smoothing, reduction=taken)
-    return losses if counted is None else _weighted(losses, counted, reduction)
+    losses = mlx.nn.losses.cross_entropy(logits, within, label_smoothing=label_smoothing, reduction="none")
+    return _weighted(losses, counted, reduction)
 
 
 def binary_cross_entropy(
     logits: mx.array, targets: mx.array, weights: mx.array | None = None, reduction: str = "mean"
 ) -> mx.array:
     """Cross-entropy of independent yes-or-no logits."""
-    taken = reduction if weights is None else "none"
-    losses = mlx.nn.losses.binary_cross_entropy(logits, targets, reduction=taken)
-    return losses if weights is None else _weighted(losses, weights, reduction)
+    return _weighted(mlx.nn.losses.binary_cross_entropy(logits, targets, reduction="none"), weights, reduction)
 
 
 def mse(outputs: mx.array, targets: mx.array, weights: mx.array | None = None, reduction: str = "mean") -> mx.array:
     """Squared differences."""
-    losses = mlx.nn.losses.mse_loss(outputs, targets, reduction=reduction if weights is None else "none")
-    return losses if weights is None else _weighted(losses, weights, reduction)
+    return _weighted(mlx.nn.losses.mse_loss(outputs, targets, reduction="none"), weights, reduction)
 
 
-def _weighted(losses: mx.array, weights: mx.array, reduction: str) -> mx.array:
-    """Reduce losses that count by their weights."""
-    weights = mx.broadcast_to(weights.astype(losses.dtype), losses.shape)
-    weighted = losses * weights
+def _weighted(losses: mx.array, weights: mx.array | None, reduction: str) -> mx.array:
+    """Reduce losses that count by their weights, all alike for None."""
+    if weights is not None:
+        weights = mx.broadcast_to(weights.astype(losses.dtype), losses.shape)
+        losses = losses * weights
     if reduction == "none":
-        return weighted
-    return weighted.sum() if reduction == "sum" else weighted.sum() / weights.sum()
+        return losses
+    total = _sum(losses)
+    if reduction == "sum":
+        return total
+    return total / (losses.size if weights is None else _sum(weights))
+
+
+def _sum(array: mx.array) -> mx.array:
+    """Return the sum of all elements, the last axis first."""
+    while array.ndim:
+        array = array.sum(-1)
+    return array
