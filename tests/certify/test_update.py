@@ -191,16 +191,20 @@ KINKY = UpdateTolerance(used=0.3)
 
 
 def followed(
-    optimizer: Optimizer, before_kink: float = 0.0, behind_kink: float = 0.0, stale: int | None = None
+    optimizer: Optimizer,
+    before_kink: float = 0.0,
+    behind_kink: float = 0.0,
+    stale: int | None = None,
+    size: float = 1.0,
 ) -> dict[str, Any]:
     """Return evidence of two parameters whose steps followed gradients that are off by shares of those before them.
 
-    In the step `stale` both followed the gradients of the step before.
+    In the step `stale` both followed the gradients of the step before; those of the first one are of another size.
     """
     random = np.random.RandomState(3)
     arrays: dict[str, Any] = {}
     for name, share in zip(NAMES, (before_kink, behind_kink), strict=True):
-        given = 0.01 * random.standard_normal((STEPS, POSITIONS))
+        given = 0.01 * random.standard_normal((STEPS, POSITIONS)) * (size if name == NAMES[0] else 1.0)
         own = given * (1 + share * random.standard_normal(given.shape))
         if stale is not None:
             own[stale] = own[stale - 1]
@@ -232,6 +236,21 @@ def test_a_kink_between_two_computations_is_no_fault(optimizer: Optimizer) -> No
     assert check.error is not None
     assert check.error < 1e-5
     assert not kinky(optimizer, {name: one for name, one in arrays.items() if not name.startswith("used")}).passed
+
+
+@pytest.mark.parametrize("size", [1e-8, 1e-6])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_the_rounding_of_a_small_gradient_is_no_fault(optimizer: Optimizer, size: float) -> None:
+    """Found in Jittor, BERT at full size: those of the last queries and keys are 1e-9 of the largest one.
+
+    Of one that is not small it is a fault, and so is a small one in the place of a large one.
+    """
+    check = kinky(optimizer, followed(optimizer, before_kink=1.0, size=size))
+    assert check.passed, check.detail
+    assert not kinky(optimizer, followed(optimizer, before_kink=1.0, size=0.1)).passed
+    arrays = followed(optimizer)
+    arrays["used/dense.weight"] = arrays["used/dense.weight"] * size
+    assert "dense.weight is off by 1.0e+00" in kinky(optimizer, arrays).detail
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)

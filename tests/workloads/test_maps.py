@@ -91,6 +91,7 @@ def test_the_shape_of_the_result(give: Any, shape: tuple[int, ...], kind: str) -
         (lambda nn: nn.adaptive_avg_pool2d(MAP, (0, 2)), "size=0"),
         (lambda nn: nn.resize(MAP, (10, 7), "nearest"), "whole factors only"),
         (lambda nn: nn.resize(MAP, (10, 7), "bicubic"), "nearest and bilinear"),
+        (lambda nn: nn.resize(MAP, [18, 14], "nearest"), "size=[18, 14]: it must be a whole number or a tuple of two"),
         (lambda nn: nn.pad2d(MAP, 1), "((top, bottom), (left, right))"),
         (lambda nn: nn.pad2d(MAP, ((0, 0), (0, -1))), "sides=-1"),
         (lambda nn: nn.from_tokens(SEQUENCE, (3, 4)), "3 x 4 places are 12 tokens"),

@@ -132,14 +132,26 @@ def _followed_others(rows: Arrays, used: Arrays, shares: Sequence[float], allowe
     for step, share in enumerate(shares if used else ()):
         pairs = {name: (rows[name][1 + 2 * step], own[step]) for name, own in used.items()}
         apart = _apart(pairs, share, allowed)
+        least = GRADIENT_FLOOR * max(share * largest(given) for given, _ in pairs.values())
         beside = f"step {step} followed other gradients than the contender gives on its batch: "
         for name, error in apart.items():
-            if _excess(error, allowed) > 1.0 and not error.norm <= allowed.used:
-                return f"{beside}{name} is off by {error.norm:.1e} (allowed {allowed.used:.0e})"
+            off = _on_scale(error.norm, share, *pairs[name], least)
+            if _excess(error, allowed) > 1.0 and not off <= allowed.used:
+                return f"{beside}{name} is off by {off:.1e} (allowed {allowed.used:.0e})"
         close = [_excess(apart[name], allowed) <= 1.0 for name, (given, _) in pairs.items() if np.any(given)]
         if close and not any(close):
             return f"{beside}no array is as close as {allowed.median:.0e}, and a kink leaves what lies behind it alone"
     return ""
+
+
+def _on_scale(error: float, share: float, given: NDArray[Any], used: NDArray[Any], least: float) -> float:
+    """Return a gradient's relative error on the scale of its norm, or on the least one that first gradients have.
+
+    Of one that is small beside the largest, as those of queries and keys behind many layers are, much is rounding.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = max(share * float(np.linalg.norm(given)), float(np.linalg.norm(used)))
+    return error if norm >= least else error * norm / least
 
 
 def _apart(

@@ -221,7 +221,11 @@ def deviation(std: Any) -> float:
 
 def pair(name: str, value: Any, least: int = 1) -> tuple[int, int]:
     """Return an argument that has to be a whole number or two of them, as (vertical, horizontal)."""
-    vertical, horizontal = value if isinstance(value, tuple) and len(value) == 2 else (value, value)  # noqa: PLR2004
+    is_pair = isinstance(value, tuple) and len(value) == 2  # noqa: PLR2004 - vertical, horizontal
+    if isinstance(value, list | tuple) and not is_pair:
+        msg = f"{name}={value!r}: it must be a whole number or a tuple of two, (vertical, horizontal)"
+        raise ValueError(msg)
+    vertical, horizontal = value if is_pair else (value, value)
     return count(name, vertical, least), count(name, horizontal, least)
 
 
