@@ -20,7 +20,7 @@ HABITS = {
         "self.norm = nn.LayerNorm(6, eps=1e-6)",
         "return x",
         15,
-        "nn.LayerNorm got an unexpected keyword argument 'eps'; it is nn.LayerNorm(features, epsilon=1e-5)",
+        "nn.LayerNorm got an unexpected keyword argument 'eps'; it is nn.LayerNorm(features, epsilon=1e-5, bias=True)",
     ),
     "a function's argument of another library": (
         VECTOR,
