@@ -104,7 +104,7 @@ MANY = 60_000
 
 
 def of_many(nn: Any, outputs: Any, targets: Any) -> Any:
-    """Add up the means of every loss over many elements."""
+    """Add up the means of every loss, and of the outputs' squares, over many elements."""
     labels = nn.broadcast_to(nn.reshape(targets, (BATCH, 1)), (BATCH, MANY))
     wanted = nn.broadcast_to(nn.reshape(targets, (BATCH, 1, 1)), (BATCH, MANY, CLASSES))
     weights = nn.to_float(nn.less(wanted, IGNORED))
@@ -114,6 +114,8 @@ def of_many(nn: Any, outputs: Any, targets: Any) -> Any:
         + nn.mse(outputs, wanted)
         + nn.mse(outputs, wanted, weights)
         + nn.binary_cross_entropy(outputs, wanted)
+        + nn.mean(outputs * outputs)
+        + nn.sum(outputs * outputs) / (BATCH * MANY)
     )
 
 
@@ -124,12 +126,13 @@ def of_many_in_numpy(outputs: Array, targets: Array) -> float:
     plain, square, counted = smoothed(outputs, labels), (outputs - wanted) ** 2, wanted < IGNORED
     binary = np.maximum(outputs, 0) - outputs * wanted + np.log1p(np.exp(-np.abs(outputs)))
     of_labels = plain.mean() + plain[labels != IGNORED].mean()
-    return float(of_labels + square.mean() + square[counted].mean() + binary.mean())
+    sums = (1 + CLASSES) * (outputs**2).mean()
+    return float(of_labels + square.mean() + square[counted].mean() + binary.mean() + sums)
 
 
 CASES: dict[str, Case] = {
     "losses of many elements": Case(
-        names=("cross_entropy", "mse", "binary_cross_entropy"),
+        names=("cross_entropy", "mse", "binary_cross_entropy", "mean", "sum"),
         build=lambda nn: model(nn, {"first": nn.Linear(2, CLASSES)}, lambda m, x: m.first(x)),
         forward=lambda w, x: linear(w, "first", x),
         x=random(BATCH, MANY, 2),

@@ -55,12 +55,11 @@ def _reduced(losses: Any, counted: Any, reduction: str) -> Any:
     """Return the losses, their sum, or that over the sum of what counts: every element for None."""
     if reduction == "none":
         return losses
-    total = _sum(losses)
     if reduction == "sum":
-        return total
-    return total / (math.prod(losses.shape) if counted is None else _sum(counted))
+        return total(losses)
+    return total(losses) / (math.prod(losses.shape) if counted is None else total(counted))
 
 
-def _sum(array: Any) -> Any:
+def total(array: Any) -> Any:
     """Return the sum of all elements, added in float64; the cast is part of the same operator."""
     return jt.sum(array.float64()).float32()

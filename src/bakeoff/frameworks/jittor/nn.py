@@ -58,7 +58,7 @@ from bakeoff.frameworks.jittor.functions import (  # noqa: F401 - their names ar
     where,
 )
 from bakeoff.frameworks.jittor.graphs import sparse_matmul
-from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse, total
 from bakeoff.frameworks.jittor.maps import (
     ChannelNorm,
     GroupNorm,
@@ -298,12 +298,14 @@ def concat_channels(maps: Any) -> Any:
 
 def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
     """Mean over `axis`, or over everything."""
-    return jt.mean(x) if axis is None else jt.mean(x, axis)
+    return total(x) / x.numel() if axis is None else jt.mean(x, axis)
 
 
 def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001 - the array API's name
     """Sum over `axis`, or over everything."""
-    return jt.sum(x) if axis is None else jt.sum(x, axis)
+    if axis is not None:
+        return jt.sum(x, axis)
+    return total(x) if x.dtype.is_float() else jt.sum(x)
 
 
 # --- Weights in and out ----------------------------------------------------------------------------------------------

@@ -39,13 +39,12 @@ def _weighted(losses: mx.array, weights: mx.array | None, reduction: str) -> mx.
         losses = losses * weights
     if reduction == "none":
         return losses
-    total = _sum(losses)
     if reduction == "sum":
-        return total
-    return total / (losses.size if weights is None else _sum(weights))
+        return total(losses)
+    return total(losses) / (losses.size if weights is None else total(weights))
 
 
-def _sum(array: mx.array) -> mx.array:
+def total(array: mx.array) -> mx.array:
     """Return the sum of all elements, the last axis first."""
     while array.ndim:
         array = array.sum(-1)

@@ -56,7 +56,7 @@ from bakeoff.frameworks.mlx.functions import (  # noqa: F401 - their names are i
     where,
 )
 from bakeoff.frameworks.mlx.graphs import sparse_matmul
-from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse, total
 from bakeoff.frameworks.mlx.maps import (
     ChannelNorm,
     GroupNorm,
@@ -277,9 +277,9 @@ def concat_channels(maps: Sequence[mx.array]) -> mx.array:
 
 def mean(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:
     """Mean over `axis`, or over everything."""
-    return mx.mean(x, axis=axis)
+    return total(x) / x.size if axis is None else mx.mean(x, axis=axis)
 
 
 def sum(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:  # noqa: A001 - the vocabulary's name
     """Sum over `axis`, or over everything."""
-    return mx.sum(x, axis=axis)
+    return total(x) if axis is None else mx.sum(x, axis=axis)
