@@ -1,4 +1,4 @@
-"""DeepLabV3 with a ResNet-50: one of 21 classes for each pixel of a 520 x 520 colour image.
+"""DeepLabV3 with a ResNet-50: one of 21 classes for each pixel of a 480 x 480 colour image.
 
 A ResNet-50 whose stages 3 and 4 have dilation in the place of their strides, so that its last map is an eighth of the
 image. Five branches look at this map: a 1x1 convolution, three 3x3 convolutions of dilations 12, 24 and 36, and the
@@ -35,13 +35,13 @@ def labels(height, width):
 
 WORKLOAD = Workload(
     name="deeplabv3-resnet50",
-    summary="DeepLabV3 with a dilated ResNet-50: a class for each pixel of 520 x 520 colour images",
+    summary="DeepLabV3 with a dilated ResNet-50: a class for each pixel of 480 x 480 colour images",
     source="Chen et al., arXiv 1706.05587, as torchvision's deeplabv3_resnet50 and its references/segmentation",
     sizes={
         "full": Size(
             batch_size=8,
-            input_shape=(520, 520, 3),
-            targets=labels(520, 520),
+            input_shape=(480, 480, 3),
+            targets=labels(480, 480),
             parameters=39_638_869,
             config={"width": 64, "stages": (3, 4, 6, 3), "branch": 256, "dilations": (12, 24, 36)},
         ),

@@ -1,4 +1,4 @@
-"""FCN with a ResNet-50: one of 21 classes for each pixel of a 520 x 520 colour image.
+"""FCN with a ResNet-50: one of 21 classes for each pixel of a 480 x 480 colour image.
 
 A ResNet-50 whose stages 3 and 4 have dilation in the place of their strides, so that its last map is an eighth of the
 image; a 3x3 convolution with BatchNorm and dropout of 0.1; a 1x1 convolution to the classes; bilinear resizing to the
@@ -30,13 +30,13 @@ def labels(height, width):
 
 WORKLOAD = Workload(
     name="fcn-resnet50",
-    summary="FCN with a dilated ResNet-50: a class for each pixel of 520 x 520 colour images",
+    summary="FCN with a dilated ResNet-50: a class for each pixel of 480 x 480 colour images",
     source="Long et al., arXiv 1411.4038, as torchvision's fcn_resnet50; optimiser of its references/segmentation",
     sizes={
         "full": Size(
             batch_size=8,
-            input_shape=(520, 520, 3),
-            targets=labels(520, 520),
+            input_shape=(480, 480, 3),
+            targets=labels(480, 480),
             parameters=32_957_013,
             config={"width": 64, "stages": (3, 4, 6, 3)},
         ),

@@ -3,7 +3,8 @@
 Thirty layers of 576 features, each with attention of 9 heads of queries over 3 of keys and values, which are turned by
 their positions, and a gated dense part of 1536; RMSNorm before each part, no bias anywhere, and logits by the tokens'
 own embeddings. Touvron et al., arXiv 2302.13971 (Llama); Su et al., arXiv 2104.09864 (rotary positions); Ainslie et
-al., arXiv 2305.13245 (grouped queries). Sizes are those of Hugging Face's SmolLM-135M.
+al., arXiv 2305.13245 (grouped queries). Sizes are those of Hugging Face's SmolLM-135M; batch and
+optimiser, of a kind that such models are trained with, are ours.
 """
 
 from __future__ import annotations

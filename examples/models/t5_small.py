@@ -4,7 +4,9 @@ Raffel et al., arXiv 1910.10683, as Hugging Face's T5ForConditionalGeneration: 5
 of 2048 with ReLU, RMSNorm of epsilon 1e-6 before each part, no bias, and products of attention that are not scaled.
 What stands where is told by a number that is added to them: one for each head and each of 32 distances, which the
 layers of the encoder share, and those of the decoder. Encoder, decoder and logits have one table of 32,128 tokens;
-before the logits it is scaled by 1 / sqrt(512). Dropout of 0.1, but not on the weights of attention.
+before the logits it is scaled by 1 / sqrt(512). Dropout of 0.1, but not on the weights of attention. First queries are
+those of any dense layer, where T5's are smaller, so that attention begins sharper than T5's. Lengths are those of the
+paper's pre-training; batch and rate are ours.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ def _stack(nn, config):
 
         def __init__(self, length, *, decodes):
             super().__init__()
-            self.distances = nn.Embedding(DISTANCES, config["heads"], std=1.0)
+            self.distances = nn.Embedding(DISTANCES, config["heads"], std=config["features"] ** -0.5)
             self.kinds = nn.constant(_kinds(length, both_ways=not decodes))
             self.drop = nn.Dropout(config["dropout"])
             self.layers = nn.ModuleList([layer(decodes=decodes) for _ in range(config["layers"])])

@@ -139,13 +139,13 @@ def parameter_rounding(precision: str) -> float:
     return UNIT_ROUNDOFF["float64" if precision == "float64" else "float32"]
 
 
-def roundings_of_a_step(optimizer: Optimizer, parameter: str) -> int:
-    """Return how often a step rounds a parameter: for its decay, and for its update.
+def roundings_of_a_step(optimizer: Optimizer, parameter: str) -> float:
+    """Return how many unit roundoffs of itself a step may move a parameter: by its decay, and by its update.
 
-    AdamW's decay is a product with 1 - rate * decay, as PyTorch has it, and that factor is rounded, too: of a parameter
-    near 1 that is some part of a step whose rate is small.
+    AdamW's decay is a product with 1 - rate * decay, as PyTorch has it, and that factor is rounded, too: below 1 by
+    half a unit roundoff at most. Of a parameter near 1 that is some part of a step whose rate is small.
     """
-    return 2 + (isinstance(optimizer, AdamW) and decay_of(optimizer, parameter) > 0)
+    return 2.5 if isinstance(optimizer, AdamW) and decay_of(optimizer, parameter) > 0 else 2.0
 
 
 def amplitude(precision: str) -> float:

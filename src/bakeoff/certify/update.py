@@ -22,7 +22,7 @@ from bakeoff.certify.sample import largest
 from bakeoff.certify.tolerances import parameter_rounding, roundings_of_a_step
 from bakeoff.spec.optimizer import decay_of
 from bakeoff.spec.verdict import Check
-from bakeoff.workloads.optimizers import clipped_share, updated
+from bakeoff.workloads.optimizers import clipped_share, norm_of, updated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -100,7 +100,7 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
         for name in held
         for step, error in enumerate(_errors(name, followed[name], optimizer, rounding))
     }
-    if why := _followed_others(rows, used, shares, allowed):
+    if why := _followed_others(rows, used, shares, allowed, precision):
         return Check(name="update", passed=False, detail=why, allowed=allowed.median)
     (step, name), error = max(errors.items(), key=lambda item: _excess(item[1], allowed))
     passed = _excess(error, allowed) <= 1.0
@@ -122,7 +122,9 @@ def _following(rows: Any, used: NDArray[Any] | None, shares: Sequence[float]) ->
     return followed
 
 
-def _followed_others(rows: Arrays, used: Arrays, shares: Sequence[float], allowed: UpdateTolerance) -> str:
+def _followed_others(
+    rows: Arrays, used: Arrays, shares: Sequence[float], allowed: UpdateTolerance, precision: str
+) -> str:
     """Return which step followed other gradients than those that were given before it; empty where none did.
 
     Two compilations round differently, and where a place of a map lies that near to a kink, all gradients before it
@@ -132,10 +134,12 @@ def _followed_others(rows: Arrays, used: Arrays, shares: Sequence[float], allowe
     for step, share in enumerate(shares if used else ()):
         pairs = {name: (rows[name][1 + 2 * step], own[step]) for name, own in used.items()}
         apart = _apart(pairs, share, allowed)
-        least = GRADIENT_FLOOR * max(share * largest(given) for given, _ in pairs.values())
+        with np.errstate(over="ignore", invalid="ignore"):
+            norm = norm_of({name: given for name, (given, _) in pairs.items()})
+        rounding = parameter_rounding(precision) * share * norm
         beside = f"step {step} followed other gradients than the contender gives on its batch: "
         for name, error in apart.items():
-            off = _on_scale(error.norm, share, *pairs[name], least)
+            off = _beyond_rounding(error.norm, pairs[name], share, rounding)
             if _excess(error, allowed) > 1.0 and not off <= allowed.used:
                 return f"{beside}{name} is off by {off:.1e} (allowed {allowed.used:.0e})"
         close = [_excess(apart[name], allowed) <= 1.0 for name, (given, _) in pairs.items() if np.any(given)]
@@ -144,14 +148,14 @@ def _followed_others(rows: Arrays, used: Arrays, shares: Sequence[float], allowe
     return ""
 
 
-def _on_scale(error: float, share: float, given: NDArray[Any], used: NDArray[Any], least: float) -> float:
-    """Return a gradient's relative error on the scale of its norm, or on the least one that first gradients have.
+def _beyond_rounding(error: float, pair: tuple[NDArray[Any], NDArray[Any]], share: float, rounding: float) -> float:
+    """Return a gradient's relative error; 0 where it is within one rounding of all gradients together.
 
-    Of one that is small beside the largest, as those of queries and keys behind many layers are, much is rounding.
+    That of queries and keys behind many layers may be a billionth of them, and is the sum of terms that cancel.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        norm = max(share * float(np.linalg.norm(given)), float(np.linalg.norm(used)))
-    return error if norm >= least else error * norm / least
+        norm = max(share * float(np.linalg.norm(pair[0])), float(np.linalg.norm(pair[1])))
+    return 0.0 if np.isfinite(error) and error * norm <= rounding else error
 
 
 def _apart(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ SPLIT_FOLDER = "slurm_scripts"
 def check_replaceable(names: Sequence[str]) -> None:
     """Raise UsageError where a script of the pipeline's name is there that bakeoff did not write: it stays."""
     for path in (Path(SPLIT_FOLDER) / name for name in names):
-        if path.exists() and not _is_ours(path):
+        if os.path.lexists(path) and not _is_ours(path):
             msg = f"{path} is there and was not written by bakeoff: move it, or call from another folder"
             raise UsageError(msg)
 

@@ -108,7 +108,7 @@ class SampleSpec(msgspec.Struct, frozen=True, kw_only=True):
         inputs, targets = (
             ", ".join(f"{name} {array}" for name, array in arrays.items()) for arrays in (self.inputs, self.targets)
         )
-        return f"{inputs} -> {targets}"
+        return f"{inputs} -> {targets}" if targets else inputs
 
 
 def _cut(array: ArraySpec, entries: int) -> ArraySpec:

@@ -26,7 +26,7 @@ class Linear(msgspec.Struct, frozen=True, tag="linear", kw_only=True):
 
 
 class Polynomial(msgspec.Struct, frozen=True, tag="polynomial", kw_only=True):
-    """Behind the warm-up final + (1 - final) * (1 - progress)^power, "poly" in DeepLab (Chen et al. 2017, eq. 1)."""
+    """Behind the warm-up final + (1 - final) * (1 - progress)^power, "poly" in Chen et al., arXiv 1706.05587, 4.1."""
 
     steps: int
     power: float

@@ -108,8 +108,10 @@ def of_many(nn: Any, outputs: Any, targets: Any) -> Any:
     labels = nn.broadcast_to(nn.reshape(targets, (BATCH, 1)), (BATCH, MANY))
     wanted = nn.broadcast_to(nn.reshape(targets, (BATCH, 1, 1)), (BATCH, MANY, CLASSES))
     weights = nn.to_float(nn.less(wanted, IGNORED))
+    flat = nn.reshape(outputs, (BATCH * MANY, CLASSES)), nn.reshape(labels, (BATCH * MANY,))
     return (
         nn.cross_entropy(outputs, labels)
+        + nn.cross_entropy(*flat)
         + nn.cross_entropy(outputs, labels, ignore=IGNORED)
         + nn.mse(outputs, wanted)
         + nn.mse(outputs, wanted, weights)
@@ -125,7 +127,7 @@ def of_many_in_numpy(outputs: Array, targets: Array) -> float:
     wanted = np.broadcast_to(targets[:, None, None], outputs.shape).astype(float)
     plain, square, counted = smoothed(outputs, labels), (outputs - wanted) ** 2, wanted < IGNORED
     binary = np.maximum(outputs, 0) - outputs * wanted + np.log1p(np.exp(-np.abs(outputs)))
-    of_labels = plain.mean() + plain[labels != IGNORED].mean()
+    of_labels = 2 * plain.mean() + plain[labels != IGNORED].mean()
     sums = (1 + CLASSES) * (outputs**2).mean()
     return float(of_labels + square.mean() + square[counted].mean() + binary.mean() + sums)
 

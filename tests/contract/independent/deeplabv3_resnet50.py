@@ -83,8 +83,8 @@ def _pixels(height, width):
 SIZES = {
     "full": Implementation(
         batch_size=8,
-        input_shape=(520, 520, 3),
-        targets=_pixels(520, 520),
+        input_shape=(480, 480, 3),
+        targets=_pixels(480, 480),
         parameters=39_638_869,
         network=network,
         # A last map of 38 x 5 points: high enough for the dilation of 36, and narrow to take little time.

@@ -1,7 +1,7 @@
 """DistilBERT with two classes in torch.nn, from its paper and BERT's; sizes of distilbert-base-uncased's config.json.
 
 All layers in their full width, on up to 8 tokens of 257; heads one by one. Optimiser: Hugging Face's run_glue.py with
-its default rate for GLUE of 2e-5, a linear decay and clipping at 1, over three epochs of SST-2.
+its usual rate for GLUE of 2e-5, a linear decay and clipping at 1, over three epochs of SST-2, with BERT's weight decay.
 """
 
 from __future__ import annotations

@@ -71,8 +71,8 @@ def _pixels(height, width):
 SIZES = {
     "full": Implementation(
         batch_size=8,
-        input_shape=(520, 520, 3),
-        targets=_pixels(520, 520),
+        input_shape=(480, 480, 3),
+        targets=_pixels(480, 480),
         parameters=32_957_013,
         network=network,
         # A last map of 9 x 7 points, more than what a dilation of 4 reaches.

@@ -1,6 +1,7 @@
 """SmolLM-135M in torch.nn, from the papers of Llama, rotary positions and grouped queries; sizes of its config.json.
 
-All layers in their full width, on 8 tokens of 257. Pairs are turned as complex numbers, heads one by one.
+All layers in their full width, on 8 tokens of 257. Pairs are turned as complex numbers, heads one by one. The optimiser
+is ours.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ MUTANTS = [
     ),
     in_losses(
         "losses are added into one number",
-        [("    while array.ndim:\n        array = array.sum(-1)\n    return array\n", "    return array.sum()\n")],
+        [("while array.size > _ROW:", "while False:")],
         {"case/losses of many elements": "loss and gradients"},
     ),
     in_steps("inference of half the batch", [(RAN, HALVES + RAN)], {"mlp-mnist/infer": "ran"}),

@@ -38,7 +38,7 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
 
 def _open(size: Size, location: str | None) -> tuple[Any, str]:
     """Open a data set; return its splits and its name with the version of the library."""
-    if size.inputs or size.targets:
+    if size.inputs or size.targets or not size.classes:
         msg = f"data from Hugging Face are one image and one class a sample; this workload takes {size.sample}"
         raise UsageError(msg)
     datasets = library("datasets", "huggingface")

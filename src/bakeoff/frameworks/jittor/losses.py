@@ -33,8 +33,10 @@ def cross_entropy(
 def binary_cross_entropy(logits: Any, targets: Any, weights: Any = None, reduction: str = "mean") -> Any:
     """Cross-entropy of independent yes-or-no logits; integer targets are converted."""
     targets = jt.float32(targets)
-    # max(x, 0) - x t + log(1 + exp(-|x|)): Jittor's function gives sums only.
-    losses = jt.maximum(logits, 0.0) - logits * targets + jt.log(1.0 + jt.exp(-jt.abs(logits)))
+    # As Jittor's function, which gives sums only, has it: by maximum and abs the gradient of a logit of 0 would be off,
+    # since both have one side's there.
+    most = jt.clamp(-logits, min_v=0)
+    losses = (1 - targets) * logits + most + jt.log(jt.exp(-most) + jt.exp(-logits - most))
     return _weighted(losses, weights, reduction)
 
 

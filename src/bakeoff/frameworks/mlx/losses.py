@@ -1,4 +1,4 @@
-"""The vocabulary's losses by mlx.nn.losses for each element, and what they give reduced one axis after another.
+"""The vocabulary's losses by mlx.nn.losses for each element, and what they give reduced row by row.
 
 MLX adds all elements of an array into few float32 numbers: over the pixels of an image the rounding is beyond what a
 certificate has room for. Its mean of weighted losses is over all elements, ours over the weights.
@@ -44,8 +44,13 @@ def _weighted(losses: mx.array, weights: mx.array | None, reduction: str) -> mx.
     return total(losses) / (losses.size if weights is None else total(weights))
 
 
+_ROW = 512
+"""Elements that are added at a time: of so many the rounding is that of the elements themselves."""
+
+
 def total(array: mx.array) -> mx.array:
-    """Return the sum of all elements, the last axis first."""
-    while array.ndim:
-        array = array.sum(-1)
-    return array
+    """Return the sum of all elements, in rows, and so that of the rows."""
+    while array.size > _ROW:
+        flat = array.reshape(-1)
+        array = mx.pad(flat, (0, -flat.size % _ROW)).reshape(-1, _ROW).sum(-1)
+    return array.sum()
