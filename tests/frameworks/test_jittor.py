@@ -73,3 +73,8 @@ def test_staged_statistics_keep_the_digits_that_jittors_own_lose() -> None:
 def test_a_saturated_tanh_has_a_slope() -> None:
     """Far out it is 0, where Jittor's own is not a number, and in the middle 1."""
     assert digits()["slopes"] == pytest.approx([0.0, 1.0, 0.0])
+
+
+def test_a_logit_of_zero_has_the_slope_between() -> None:
+    """Of a cross-entropy: 1/2 - t, where maximum and abs have the slope of one of their sides."""
+    assert digits()["undecided"] == pytest.approx([0.5, -0.5])
