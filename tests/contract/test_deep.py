@@ -37,6 +37,7 @@ from deep import (
     drawn_beside,
     drawn_shallow,
     is_drawn,
+    models_of,
     of_depth,
     ways,
 )
@@ -60,11 +61,10 @@ def test_every_workload_is_certified_in_every_run() -> None:
     """Whatever is drawn, two frameworks certify all workloads in their default modes."""
     quick = [name for name in DECLARED if name not in SLOW]
     assert len(quick) >= 2
-    for name in KNOWN:
+    for name in WORKLOADS:
         for framework in quick:
             mode = DECLARED[framework].info.options["mode"].default
-            asked = {"framework": framework, "workload": name, "mode": mode}
-            assert all(is_drawn(test, asked) for test in CERTIFICATES)
+            assert is_drawn(CERTIFICATES[0], {"framework": framework, "workload": name, "mode": mode})
 
 
 def test_in_other_modes_shallow_workloads_go_round() -> None:
@@ -90,14 +90,14 @@ def test_a_slow_framework_repeats_the_steps_of_one_shallow_workload(framework: s
     assert len(repeated) == 1
 
 
-@pytest.mark.parametrize("framework", SLOW)
-def test_one_model_of_a_users_own_is_drawn(monkeypatch: pytest.MonkeyPatch, framework: str) -> None:
-    """Each run has one of the models for a framework whose compiler is slow, and in time it has all."""
+@pytest.mark.parametrize("framework", DECLARED)
+def test_models_of_a_users_own_are_drawn(monkeypatch: pytest.MonkeyPatch, framework: str) -> None:
+    """Each run has one for a framework whose compiler is slow, and a few for others; in time it has all."""
     seen: set[str] = set()
     for seed in range(200):
         monkeypatch.setattr(deep, "sources", lambda seed=seed: str(seed))
         tried = {name for name in MODELS if is_drawn(CERTIFICATES[1], {"framework": framework, "model": name})}
-        assert len(tried) == 1
+        assert len(tried) == models_of(framework)
         seen |= tried
     assert seen == set(MODELS)
 
