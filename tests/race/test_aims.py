@@ -7,10 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.race.inline import InlineWorker
 
 from bakeoff.judge.comparison import assess, judge_comparison
-from bakeoff.race import conductor
 from bakeoff.race.progress import Event, RoundEnded
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.record import Block, Record
@@ -81,7 +79,7 @@ def test_until_sure_is_meant_from_the_first_round_on(race: Any) -> None:
         race(*CLEAR, aim="until-sure", resume=True)
 
 
-def test_ctrl_c_keeps_every_finished_round(request_of: Any) -> None:
+def test_ctrl_c_keeps_every_finished_round(race: Race) -> None:
     """Interrupted in until-sure, the rounds that are there stay, and resuming goes on behind them."""
     rounds = []
 
@@ -92,9 +90,8 @@ def test_ctrl_c_keeps_every_finished_round(request_of: Any) -> None:
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        conductor.run(request_of(*NOISY, aim="until-sure"), interrupt, launch=InlineWorker, probe_s=0.001)
-    request = request_of(*NOISY, aim="until-sure", resume=True, max_rounds=6)
-    outcome = conductor.run(request, launch=InlineWorker, probe_s=0.001)
+        race(*NOISY, aim="until-sure", observe=interrupt)
+    outcome = race(*NOISY, aim="until-sure", resume=True, max_rounds=6)
     assert rounds == [1, 2, 3, 4]
     assert (outcome.rounds, len(outcome.contenders[0].blocks)) == (6, 6 * outcome.verdicts[0].blocks // 12)
 
