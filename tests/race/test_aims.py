@@ -79,7 +79,7 @@ def test_until_sure_is_meant_from_the_first_round_on(race: Any) -> None:
         race(*CLEAR, aim="until-sure", resume=True)
 
 
-def test_ctrl_c_keeps_every_finished_round(race: Race) -> None:
+def test_ctrl_c_keeps_every_finished_round(race: Any) -> None:
     """Interrupted in until-sure, the rounds that are there stay, and resuming goes on behind them."""
     rounds = []
 
