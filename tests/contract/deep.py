@@ -36,8 +36,8 @@ BESIDE = 2
 WHOLE = 3
 """How many workloads are held at full size against their independent implementation; at a small one all are."""
 
-OF_USERS = 3
-"""How many models of a user's own a quick framework certifies; a slow one certifies one."""
+OF_PUBLIC = 3
+"""How many public models a quick framework certifies, beside all of the tests; a slow one certifies one of all."""
 
 BESIDE_WORKLOADS = 1
 """How many shallow workloads are certified in a mode that is no framework's default; their steps are repeated, too."""
@@ -143,11 +143,6 @@ def ways(framework: str) -> list[str]:
     ]
 
 
-def models_of(framework: str) -> int:
-    """Return how many models of a user's own a framework certifies in one run."""
-    return 1 if framework in SLOW else OF_USERS
-
-
 def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
     """Return whether a test is a part of this run, by its name and parameters."""
     framework, workload = asked.get("framework"), asked.get("workload", asked.get("model"))
@@ -155,8 +150,9 @@ def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
         return DRAWN_BY_TEST[test](asked)
     if framework not in DECLARED or workload not in KNOWN:
         return True
-    if test == CERTIFICATES[1]:
-        return workload in first(MODELS, models_of(framework), f"{sources()} {framework}")
+    if test == CERTIFICATES[1] and (framework in SLOW or workload in PUBLIC):
+        among, count = (MODELS, 1) if framework in SLOW else (PUBLIC, OF_PUBLIC)
+        return workload in first(among, count, f"{sources()} {framework}")
     alike = WORKLOADS if workload in WORKLOADS else MODELS
     if is_deep(workload):
         return (test in CERTIFICATES and framework not in SLOW) or workload in drawn(framework, names=alike)

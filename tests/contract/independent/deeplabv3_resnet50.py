@@ -1,36 +1,19 @@
 """torchvision's deeplabv3_resnet50 without its auxiliary head, in its full width on a small image.
 
-Batch, rate, momentum and L2 are the defaults of torchvision's references/segmentation/train.py.
+Its ResNet, labels, loss and recipe are those of fcn_resnet50.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from torchvision.models.segmentation import deeplabv3_resnet50
 
-from bakeoff.spec.batch import ArraySpec
-from independent.implementation import Implementation, cross_entropy
+from independent.fcn_resnet50 import OPTIMIZER, backbone_layers, loss, pixels, segmenting
+from independent.implementation import Implementation
 
-OPTIMIZER = {
-    "type": "sgd",
-    "learning_rate": 0.01,
-    "momentum": 0.9,
-    "weight_decay": 1e-4,
-    "schedule": {"type": "polynomial", "steps": 30 * 1464 // 8, "power": 0.9, "warmup_steps": 0, "final": 0.0},
-}
+__all__ = ["OPTIMIZER", "SIZES", "layers", "loss"]
 
-CLASSES = 21
-VOID = 21
-
-PARTS = {
-    "conv1": "reduce.conv",
-    "bn1": "reduce.norm",
-    "conv2": "middle.conv",
-    "bn2": "middle.norm",
-    "conv3": "expand.conv",
-    "bn3": "expand.norm",
-    "downsample.0": "project.conv",
-    "downsample.1": "project.norm",
-}
 HEAD = {
     "0.convs.0.0": "pyramid.point.conv",
     "0.convs.0.1": "pyramid.point.norm",
@@ -50,45 +33,20 @@ HEAD = {
 }
 
 
-def network():
-    """Make the network, which gives a dict of its heads' outputs, and take the only one."""
-    network = deeplabv3_resnet50(weights=None, weights_backbone=None, num_classes=CLASSES, aux_loss=False)
-    network.register_forward_hook(lambda module, arguments, outputs: outputs["out"])
-    return network
-
-
 def layers(network):
-    """Name the workload's layers, whose blocks are counted through all stages."""
-    stages = [f"layer{number}" for number in (1, 2, 3, 4)]
-    blocks = [f"{name}.{place}" for name in stages for place in range(len(network.backbone[name]))]
-    parts = {
-        f"backbone.{block}.{part}": f"blocks.{number}.{named}"
-        for number, block in enumerate(blocks)
-        for part, named in PARTS.items()
-    }
-    head = {f"classifier.{part}": named for part, named in HEAD.items()}
-    return parts | head | {"backbone.conv1": "stem.conv", "backbone.bn1": "stem.norm"}
-
-
-def loss(outputs, labels):
-    """Return the cross-entropy of those pixels alone that have a class."""
-    has_class = labels != VOID
-    return cross_entropy(outputs.movedim(1, -1)[has_class], labels[has_class])
-
-
-def _pixels(height, width):
-    return {"pixels": ArraySpec(shape=(height, width), dtype="int32", high=CLASSES + 1)}
+    """Name the workload's layers."""
+    return backbone_layers(network) | {f"classifier.{part}": named for part, named in HEAD.items()}
 
 
 SIZES = {
     "full": Implementation(
         batch_size=8,
         input_shape=(480, 480, 3),
-        targets=_pixels(480, 480),
+        targets=pixels(480, 480),
         parameters=39_638_869,
-        network=network,
+        network=partial(segmenting, deeplabv3_resnet50),
         # A last map of 38 x 5 points: high enough for the dilation of 36, and narrow to take little time.
         computed_shape=(304, 40, 3),
-        computed=_pixels(304, 40),
+        computed=pixels(304, 40),
     ),
 }

@@ -5,6 +5,8 @@ Batch, rate, momentum and L2 are the defaults of torchvision's references/segmen
 
 from __future__ import annotations
 
+from functools import partial
+
 from torchvision.models.segmentation import fcn_resnet50
 
 from bakeoff.spec.batch import ArraySpec
@@ -33,15 +35,15 @@ PARTS = {
 }
 
 
-def network():
-    """Make the network, which gives a dict of its heads' outputs, and take the only one."""
-    network = fcn_resnet50(weights=None, weights_backbone=None, num_classes=CLASSES, aux_loss=False)
+def segmenting(make):
+    """Make a network, which gives a dict of its heads' outputs, and take the only one."""
+    network = make(weights=None, weights_backbone=None, num_classes=CLASSES, aux_loss=False)
     network.register_forward_hook(lambda module, arguments, outputs: outputs["out"])
     return network
 
 
-def layers(network):
-    """Name the workload's layers, whose blocks are counted through all stages."""
+def backbone_layers(network):
+    """Name the workload's layers of the dilated ResNet-50, whose blocks are counted through all stages."""
     stages = [f"layer{number}" for number in (1, 2, 3, 4)]
     blocks = [f"{name}.{place}" for name in stages for place in range(len(network.backbone[name]))]
     parts = {
@@ -49,13 +51,13 @@ def layers(network):
         for number, block in enumerate(blocks)
         for part, named in PARTS.items()
     }
-    return parts | {
-        "backbone.conv1": "stem.conv",
-        "backbone.bn1": "stem.norm",
-        "classifier.0": "narrow.conv",
-        "classifier.1": "narrow.norm",
-        "classifier.4": "head",
-    }
+    return parts | {"backbone.conv1": "stem.conv", "backbone.bn1": "stem.norm"}
+
+
+def layers(network):
+    """Name the workload's layers."""
+    head = {"classifier.0": "narrow.conv", "classifier.1": "narrow.norm", "classifier.4": "head"}
+    return backbone_layers(network) | head
 
 
 def loss(outputs, labels):
@@ -64,7 +66,8 @@ def loss(outputs, labels):
     return cross_entropy(outputs.movedim(1, -1)[has_class], labels[has_class])
 
 
-def _pixels(height, width):
+def pixels(height, width):
+    """Declare the labels of an image's pixels."""
     return {"pixels": ArraySpec(shape=(height, width), dtype="int32", high=CLASSES + 1)}
 
 
@@ -72,11 +75,11 @@ SIZES = {
     "full": Implementation(
         batch_size=8,
         input_shape=(480, 480, 3),
-        targets=_pixels(480, 480),
+        targets=pixels(480, 480),
         parameters=32_957_013,
-        network=network,
+        network=partial(segmenting, fcn_resnet50),
         # A last map of 9 x 7 points, more than what a dilation of 4 reaches.
         computed_shape=(72, 56, 3),
-        computed=_pixels(72, 56),
+        computed=pixels(72, 56),
     ),
 }
