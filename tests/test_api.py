@@ -314,6 +314,7 @@ def test_every_public_name_is_documented_with_its_signature() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.by_turns
 def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Every example of docs/python.md runs as it stands there, one after another, with scripts for frameworks."""
     monkeypatch.chdir(tmp_path)
@@ -332,6 +333,7 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert list(names["pairs"]["verdict"]) == ["faster"]
 
 
+@pytest.mark.by_turns
 def test_explain_says_why(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a comparison that was run, and of a workload with contenders: gaps, suspects and the report's text."""
     for module in (stage, counterfactual):

@@ -102,6 +102,7 @@ INSTALLERS = {
 
 
 @pytest.mark.parametrize("tool", INSTALLERS)
+@pytest.mark.by_turns
 def test_what_is_installed_can_be_typed(tool: str, bare: Path, tmp_path: Path) -> None:
     """In a fresh home, pipx and uv each leave a `bakeoff` that is found by its name, and that names itself so."""
     module, words = INSTALLERS[tool]
@@ -124,6 +125,7 @@ def test_an_activated_environment_has_bakeoff(installed: Path, tmp_path: Path) -
     assert user.types(f". {installed}/bin/activate && python -m bakeoff --version") == version
 
 
+@pytest.mark.by_turns
 def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
     """Declarations, pins, templates and code: what is in the source tree is in the wheel, and nothing of the tests."""
     held = set(zipfile.ZipFile(wheel).namelist())
@@ -160,6 +162,7 @@ def test_the_installed_wheel_lists_and_races(installed: Path, raced: tuple[User,
     assert Path(plan["framework_path"]).resolve().is_relative_to(installed.resolve())
 
 
+@pytest.mark.by_turns
 def test_what_is_printed_can_be_pasted(raced: tuple[User, str]) -> None:
     """Called by a path, bakeoff ends with a command that repeats the race where it is pasted; its record is plain."""
     user, printed = raced

@@ -60,6 +60,7 @@ def states(acceptance: Acceptance) -> dict[str, str]:
     return {check.key: check.state for check in acceptance.checks}
 
 
+@pytest.mark.by_turns
 def test_an_honest_framework_passes_every_check_on_a_pretended_gpu(
     accepting: Accept, pretended_gpus: PretendedGpus
 ) -> None:

@@ -155,6 +155,7 @@ def test_the_object_of_the_doctor_is_documented(cli: Cli, monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("inline")
+@pytest.mark.by_turns
 def test_self_test_tells_what_can_be_resolved(cli: Cli) -> None:
     """A contender's timer is tested, check by check, and it is raced against itself."""
     said = cli("doctor", "--self-test", "fake:noise=0.02,process_noise=0.01")
@@ -174,6 +175,7 @@ def test_self_test_fails_a_timer_that_is_wrong(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("inline")
+@pytest.mark.by_turns
 def test_a_winner_against_itself_is_distrusted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a contender beats itself, nothing here is to be trusted, and the exit code says so."""
     race = quick_race
@@ -190,6 +192,7 @@ def test_a_winner_against_itself_is_distrusted(cli: Cli, monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("inline")
+@pytest.mark.by_turns
 def test_a_winner_by_chance_is_raced_again(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """One such race in twenty names a winner: the next one tells whether it was chance."""
     race = quick_race

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.by_turns
 def test_an_environment_is_made_listed_and_removed(cli: Cli) -> None:
     """create, list and remove work hand in hand, and each says what it does."""
     assert "none in" in cli("env", "list").out
@@ -29,6 +30,7 @@ def test_an_environment_is_made_listed_and_removed(cli: Cli) -> None:
     assert "none in" in cli("env", "list").out
 
 
+@pytest.mark.by_turns
 def test_a_failure_is_one_message(cli: Cli, tmp_path: Path) -> None:
     """What pip could not install is told with exit code 1, and nothing is left."""
     (tmp_path / "old.txt").write_text("./nothing.whl\n")

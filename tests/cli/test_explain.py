@@ -51,6 +51,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.by_turns
 def test_the_latest_comparison_is_explained_and_then_only_read(comparison: Path, cli: Cli) -> None:
     """The first call traces, a second one starts nothing and says the same."""
     code, first, _ = cli("explain")
@@ -101,6 +102,7 @@ def test_a_dry_run_tells_of_the_race_and_of_what_is_behind_it(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.by_turns
 def test_a_dry_run_tells_what_a_comparison_lacks(comparison: Path, cli: Cli) -> None:
     """Before it: ten trials and suspects that nobody knows; with traces alone the suspects' switches; then nothing."""
     before = cli("explain", "--dry-run").out

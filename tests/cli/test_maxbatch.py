@@ -136,6 +136,7 @@ def test_an_interrupted_search_tells_what_it_knows(cli: Cli, monkeypatch: pytest
 
 
 @pytest.mark.slow
+@pytest.mark.by_turns
 def test_ctrl_c_keeps_finished_attempts(tmp_path: Path) -> None:
     """An interrupted search ends with 130 and says how to go on."""
     command = [sys.executable, "-m", "bakeoff", *RUN[:2], "fake:clock=real,step_ms=200", *RUN[3:], "--max-batch"]

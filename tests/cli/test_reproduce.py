@@ -62,6 +62,7 @@ def own(tmp_path: Path) -> str:
 
 
 @pytest.mark.usefixtures("inline")
+@pytest.mark.by_turns
 def test_published_figures_are_measured_by_one_command(cli: Cli, own: str, tmp_path: Path) -> None:
     """The answer has the published ratio beside ours, what is smaller, what is missing, and where the rest is."""
     said = cli("reproduce", own, "--device", "cpu")

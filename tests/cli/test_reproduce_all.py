@@ -48,6 +48,7 @@ def documented(page: str) -> set[str]:
 
 
 @pytest.mark.usefixtures("inline")
+@pytest.mark.by_turns
 def test_all_are_run_and_what_became_of_each_is_told(cli: Cli, two: Path) -> None:
     """Numbers before the start, times of those that can race, a summary in the end, code 1 for the one that failed."""
     assert two.is_dir()
@@ -98,6 +99,7 @@ def test_ctrl_c_keeps_what_is_finished(cli: Cli, two: Path, monkeypatch: pytest.
 
 
 @pytest.mark.usefixtures("inline")
+@pytest.mark.by_turns
 def test_one_study_says_its_time_before_it_starts(cli: Cli, two: Path) -> None:
     """The first run by its own minutes, with how many comparisons; the next by what the first one took."""
     first = cli("reproduce", str(two / "quick.toml"), "--device", "cpu").out

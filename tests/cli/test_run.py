@@ -62,6 +62,7 @@ def test_a_race_ends_with_verdict_and_paths(raced: tuple[Path, str]) -> None:
         assert (comparison / name).stat().st_size > 0
 
 
+@pytest.mark.by_turns
 def test_without_a_terminal_every_trial_and_round_is_one_plain_line(raced: tuple[Path, str]) -> None:
     """A log holds one line for each trial and round, no escape codes, and interim ratios are marked."""
     _, said = raced
@@ -143,6 +144,7 @@ def test_verify_shows_every_check(cli: Cli) -> None:
     assert keys == set(re.findall(r"^\| `([\w.\[\]]+)` \|", page, re.MULTILINE))
 
 
+@pytest.mark.by_turns
 def test_on_a_terminal_one_table_is_live(tmp_path: Path) -> None:
     """On a terminal progress is drawn in place: clock, steps, who runs now, interim ratios; the answer stays."""
     screen, terminal = pty.openpty()
@@ -167,6 +169,7 @@ def _read(screen: int) -> bytes:
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)])
+@pytest.mark.by_turns
 def test_an_interrupt_keeps_finished_trials_and_leaves_no_process(
     tmp_path: Path, sent: signal.Signals, code: int
 ) -> None:

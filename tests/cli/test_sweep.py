@@ -76,6 +76,7 @@ def test_quoted_values_keep_their_commas() -> None:
     assert with_value(command, words, "c") == ["run", "--option", "note=c"]
 
 
+@pytest.mark.by_turns
 def test_each_point_has_its_own_command(swept: tuple[Path, str]) -> None:
     """What repeats a point alone, or goes on with it, is the sweep's command with that point's value."""
     folder, _ = swept
@@ -89,6 +90,7 @@ def test_each_point_has_its_own_command(swept: tuple[Path, str]) -> None:
 
 
 @pytest.mark.usefixtures("inline")
+@pytest.mark.by_turns
 def test_several_options_race_every_combination(cli: Cli) -> None:
     """--option takes any option, and two with several values give their product; --json is one object."""
     said = cli(
@@ -109,6 +111,7 @@ def test_one_value_is_a_comparison_as_ever(cli: Cli) -> None:
     assert told["contenders"][0]["options"]["step_ms"] == "3"
 
 
+@pytest.mark.by_turns
 def test_ctrl_c_shows_what_is_finished_and_resume_does_the_rest(tmp_path: Path) -> None:
     """An interrupted sweep tells its finished points and ends with 130; --resume runs the others only."""
     # Alone and in one round: this is about what is run, not about who is faster.

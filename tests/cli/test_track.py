@@ -129,6 +129,7 @@ def test_a_name_of_two_comparisons_is_not_guessed(cli: Cli, results: Path) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.by_turns
 def test_mlflow_prints_nothing_of_its_own(results: Path) -> None:
     """In a process of its own, as MLflow sets up its log when it is imported: only the runs, and what is new here."""
     pytest.importorskip("mlflow")

@@ -39,6 +39,7 @@ def test_what_cannot_be_is_refused(cli: Cli, words: tuple[str, ...], said: str) 
     assert said in error
 
 
+@pytest.mark.by_turns
 def test_a_race_is_explained_within_its_budget(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer comes before the reasons; half of the budget is the race's, and most of the rest the suspect's."""
     for module in (stage, counterfactual):
@@ -62,6 +63,7 @@ def test_a_race_is_explained_within_its_budget(cli: Cli, monkeypatch: pytest.Mon
     assert 350 < left_s < 400
 
 
+@pytest.mark.by_turns
 def test_a_budget_that_leaves_no_rounds_for_suspects_says_what_to_type(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,7 +59,8 @@ GRAPHS = "test_a_compiler_tells_its_graph_before_and_after"
 
 PEAKS = "test_products_and_sums_are_what_they_should_be"
 OWN_CLOCK = "test_the_frameworks_own_clock_agrees"
-"""Half a minute or more in torch's compiled mode, and in Jittor: of these two one is drawn; all others are quick."""
+"""Half a minute or more in torch's compiled mode, and in Jittor: of these two one is drawn; all others are quick. So it is
+with the steps after a restore."""
 
 COMPILED_ALONE = ("torch compiled", "jittor compiled")
 
@@ -146,10 +147,10 @@ def ways(framework: str) -> list[str]:
 def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
     """Return whether a test is a part of this run, by its name and parameters."""
     framework, workload = asked.get("framework"), asked.get("workload", asked.get("model"))
-    if test in DRAWN_BY_TEST:
-        return DRAWN_BY_TEST[test](asked)
-    if framework not in DECLARED or workload not in KNOWN:
-        return True
+    if test == IN_ALL_MODES[1] and not _is_compiled_alone(asked):
+        return False
+    if test in DRAWN_BY_TEST or framework not in DECLARED or workload not in KNOWN:
+        return test not in DRAWN_BY_TEST or DRAWN_BY_TEST[test](asked)
     if test == CERTIFICATES[1] and (framework in SLOW or workload in PUBLIC):
         among, count = (MODELS, 1) if framework in SLOW else (PUBLIC, OF_PUBLIC)
         return workload in first(among, count, f"{sources()} {framework}")

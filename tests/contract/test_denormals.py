@@ -35,6 +35,7 @@ def text(framework: str, mode: str, value: str) -> str:
 
 
 @pytest.mark.parametrize(("framework", "mode", "value"), VALUES)
+@pytest.mark.by_turns
 def test_what_is_asked_is_in_force_in_all_threads(framework: str, mode: str, value: str) -> None:
     """After training steps a multiplication of large arrays keeps all denormal products, or none, as was asked."""
     found = computed_by(text(framework, mode, value)).settings("mlp-mnist", "train")["denormals"]
@@ -43,6 +44,7 @@ def test_what_is_asked_is_in_force_in_all_threads(framework: str, mode: str, val
 
 
 @pytest.mark.parametrize(("framework", "mode", "value"), [one for one in VALUES if one[2] != "framework"])
+@pytest.mark.by_turns
 def test_the_certificate_passes_with_every_value(framework: str, mode: str, value: str) -> None:
     """A framework that keeps denormal numbers, or flushes them, computes the same to what is allowed."""
     loaded = WORKLOADS["mlp-mnist"]

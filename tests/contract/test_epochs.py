@@ -56,6 +56,7 @@ def ran(framework: str) -> WholeRun:
 
 
 @pytest.mark.parametrize("framework", DECLARED)
+@pytest.mark.by_turns
 def test_every_framework_learns_the_same_in_the_same_epochs(framework: str) -> None:
     """Loss and accuracy at the end are the reference's, times add up, and only the first epoch compiles anything."""
     run, reference = ran(framework), ran(REFERENCE)

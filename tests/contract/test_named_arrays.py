@@ -135,6 +135,7 @@ def test_the_model_gets_its_inputs_by_name(name: str, workload: str, tmp_path: P
 
 @FRAMEWORKS
 @SUBJECTS
+@pytest.mark.by_turns
 def test_its_certificate_passes(name: str, workload: str) -> None:
     """Losses, gradients and the optimiser's steps with these targets are those of the reference in float64."""
     exhibit, _ = computed(name)[workload]
@@ -148,6 +149,7 @@ def test_its_certificate_passes(name: str, workload: str) -> None:
 
 @FRAMEWORKS
 @SUBJECTS
+@pytest.mark.by_turns
 def test_each_way_of_input_brings_all_arrays_of_a_sample(name: str, workload: str) -> None:
     """Copied or loaded, every sample comes once with its own values in every array, and steps take them so."""
     _, told = computed(name)[workload]

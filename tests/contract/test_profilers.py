@@ -28,6 +28,7 @@ def home_of_results(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("framework", DECLARED)
+@pytest.mark.by_turns
 def test_the_frameworks_own_clock_agrees(framework: str, tmp_path: Path) -> None:
     """Every framework's profiler tells the time of steps, and a real framework's timer never fails its self-test."""
     request = Request(

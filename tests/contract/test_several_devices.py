@@ -14,6 +14,7 @@ pytestmark = pytest.mark.timeout(LIMIT_S)
 
 
 @pytest.mark.parametrize(("framework", "sync", "statistics"), WAYS)
+@pytest.mark.by_turns
 def test_two_devices_compute_what_the_reference_computes_of_their_shards(
     framework: str, sync: str, statistics: str
 ) -> None:
@@ -24,6 +25,7 @@ def test_two_devices_compute_what_the_reference_computes_of_their_shards(
 
 
 @pytest.mark.parametrize(("framework", "sync"), CLIPPED_WAYS)
+@pytest.mark.by_turns
 def test_each_device_clips_its_own_samples_and_noise_is_added_once(framework: str, sync: str) -> None:
     """Norms, the clipped mean, the step and its noise on two devices are those of all samples on one."""
     certificate = certified_per_sample(framework, sync)

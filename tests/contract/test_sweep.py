@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.timeout(400)
+@pytest.mark.by_turns
 def test_each_point_runs_with_its_own_value(tmp_path: Path) -> None:
     """Threads and batch size are those of the point, by what the framework itself tells, and each has its figure."""
     request = Request(

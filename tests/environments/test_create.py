@@ -53,6 +53,7 @@ def scripted(needless: Framework, empty: Path, monkeypatch: pytest.MonkeyPatch) 
     return needless
 
 
+@pytest.mark.by_turns
 def test_an_environment_is_made_once(needless: Framework, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first call makes it and tells each phase, the second finds it, and other requirements make it again."""
     lines: list[str] = []
@@ -163,6 +164,7 @@ def test_remove_takes_away_what_was_made(scripted: Framework) -> None:
         create.remove_environment("fake")
 
 
+@pytest.mark.by_turns
 def test_an_environment_of_a_users_own_pins_can_race(scripted: Framework, tmp_path: Path) -> None:
     """framework@name takes the environment of that name, if it was made for this framework.
 

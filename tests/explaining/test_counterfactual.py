@@ -54,6 +54,7 @@ def checked(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: F
     return run
 
 
+@pytest.mark.by_turns
 def test_a_planted_part_is_row_one_and_confirmed(checked: Any) -> None:
     """Turned back it saves what was planted, the row is gone in the second profile, and the control has not moved."""
     found = checked(f"fake:{SCRIPT}", f"fake:{SCRIPT},planted_ms=0.5")
@@ -92,6 +93,7 @@ def test_a_switch_that_saves_nothing_refutes_its_suspect(checked: Any) -> None:
     assert "comparison.json" in one.reason
 
 
+@pytest.mark.by_turns
 def test_a_race_of_suspects_has_the_threads_that_several_devices_share(checked: Any) -> None:
     """Contenders on one device keep the threads that were shared out for another one, which is not in their race."""
     script = SCRIPT.removeprefix("threads=1,")
@@ -119,6 +121,7 @@ def test_the_gaps_that_are_checked_begin_with_the_fastest() -> None:
     assert [(one.first, one.second) for one in gaps_to_fastest(explained)] == [("a", "b"), ("a", "c")]
 
 
+@pytest.mark.by_turns
 def test_a_race_that_was_cut_short_goes_on(checked: Any, request_of: Any) -> None:  # noqa: F811
     """With more time the rounds that it lacks are run in its own folder."""
     contenders = f"fake:{SCRIPT}", f"fake:{SCRIPT},planted_ms=0.5"
@@ -137,6 +140,7 @@ def test_a_race_that_was_cut_short_goes_on(checked: Any, request_of: Any) -> Non
     assert explain(folder).suspects[0].status == "confirmed"
 
 
+@pytest.mark.by_turns
 def test_what_a_longer_race_tells_apart_is_raced_after_all(checked: Any) -> None:
     """Suspects were noted when too few rounds told any: with more of them there is something to check."""
     folder = Path(checked(f"fake:{SCRIPT}", f"fake:{SCRIPT},planted_ms=0.5").outcome.path)
@@ -150,6 +154,7 @@ def test_what_a_longer_race_tells_apart_is_raced_after_all(checked: Any) -> None
     assert counterfactual.is_checked(folder), "what nothing turns is not asked about again and again"
 
 
+@pytest.mark.by_turns
 def test_a_dry_run_foresees_the_races_alone_that_are_not_done(checked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two gaps one was raced to its end: the other's race is foreseen, and none where both are done."""
     monkeypatch.setattr(forecast_why, "ROUNDS", ROUNDS)

@@ -34,6 +34,7 @@ def test_tf32_needs_a_gpu_that_has_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_CUDA)
+@pytest.mark.by_turns
 def test_float32_is_float32_on_a_gpu(name: str) -> None:
     """TF32 is off for products and convolutions where float32 is asked for, whatever was in force before."""
     assert told(name)["float32"] == [False, False]
@@ -46,6 +47,7 @@ def test_products_with_fewer_digits_are_measured_as_such(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_CUDA)
+@pytest.mark.by_turns
 def test_the_choice_of_algorithms_is_read_back(name: str) -> None:
     """Each value of conv_algorithm is what the framework tells to be in force."""
     assert told(name)["algorithms"] == ["heuristic", "profiling", "fixed"]
@@ -122,6 +124,7 @@ def test_recorded_kernels_have_no_layers() -> None:
     assert others == [""] * len(others)
 
 
+@pytest.mark.by_turns
 def test_pytorchs_batch_norm_is_joined_over_all_devices() -> None:
     """It has the same arrays and computes the same alone; in a group it asks for GPUs in training, and nowhere else."""
     joined = told("torch")["joined"]

@@ -21,6 +21,7 @@ def test_scopes_leave_the_program_as_it_is(told: Any) -> None:
     assert plain == 0 < scoped
 
 
+@pytest.mark.by_turns
 def test_a_weights_gradient_is_no_part_of_the_optimiser(told: Any) -> None:
     """XLA drops the names of most gradients of weights: they are the layer's backward pass, and told as inferred."""
     products = {name: told["origins"][name] for name in told["products"]}

@@ -27,6 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @pytest.mark.parametrize("workload", TRIED)
+@pytest.mark.by_turns
 def test_a_user_may_choose_batch_and_seed(workload: str, tmp_path: Path) -> None:
     """A framework is certified against its own float64 where kinks part single precision from it."""
     batch_size, seed = HONEST[workload]

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import pytest
 from asking import answer
 
 
+@pytest.mark.by_turns
 def test_products_are_convolutions() -> None:
     """The option convolution=products computes what XLA's convolution does, in float64, whatever the shapes."""
     errors = answer("jax", "jax_child.py")

@@ -51,6 +51,7 @@ NOTHING = memory(None, None, None)
         ),
     ],
 )
+@pytest.mark.by_turns
 def test_peak_reserve_and_policy_are_read_back(framework: str, answers: list[Any]) -> None:
     """Whatever the user's variables say of preallocation is in force in what is told; a processor tells nothing.
 

@@ -22,6 +22,7 @@ def told() -> Any:
 
 
 @MODES
+@pytest.mark.by_turns
 def test_asking_changes_nothing(mode: str) -> None:
     """Gradients and outputs leave parameters and running statistics bit by bit; a step moves every one of them."""
     assert told()[mode] == {"gradients repeat": True, "asking changes nothing": True, "a step changes all": True}

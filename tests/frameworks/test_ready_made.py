@@ -40,6 +40,7 @@ def test_a_ready_made_model_computes(name: str) -> None:
 
 
 @MODELS
+@pytest.mark.by_turns
 def test_a_ready_made_model_repeats_its_steps(name: str) -> None:
     """After `restore` it does the same steps again, and its optimiser has an array for each parameter in training."""
     found = told(name)

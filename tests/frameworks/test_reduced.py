@@ -14,6 +14,7 @@ LISTED = [name for name, found in frameworks().items() if "bfloat16" in found.in
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", [name for name in LISTED if frameworks()[name].info.listed])
+@pytest.mark.by_turns
 def test_normalisation_and_parameters_keep_a_reduced_precision(name: str) -> None:
     """Behind a BatchNorm and beside a Parameter, both in float32, activations stay in bfloat16; statistics do not."""
     framework = frameworks()[name]

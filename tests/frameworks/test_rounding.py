@@ -10,6 +10,7 @@ pytestmark = pytest.mark.slow
 SHARE = 1e-6
 
 
+@pytest.mark.by_turns
 def test_operations_are_moved_and_nothing_else() -> None:
     """By the share at most where one operation made it; views, what is done in place, counts and copies stay."""
     told = answer("torch", "rounding_child.py")

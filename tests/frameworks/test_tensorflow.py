@@ -35,11 +35,13 @@ def test_a_step_is_traced_once() -> None:
     }
 
 
+@pytest.mark.by_turns
 def test_a_gpu_that_is_not_there_is_told_with_its_reason() -> None:
     """The processor's build says that it has no CUDA."""
     assert ask("cuda")["cuda"].endswith("here is its build for processors, without CUDA")
 
 
+@pytest.mark.by_turns
 def test_a_users_keras_settings_change_nothing(tmp_path: Path) -> None:
     """Another backend, layout or precision in the user's keras.json has no part in what is computed."""
     users = {"backend": "jax", "floatx": "float16", "image_data_format": "channels_first", "epsilon": 0.5}
@@ -47,6 +49,7 @@ def test_a_users_keras_settings_change_nothing(tmp_path: Path) -> None:
     assert ask("settings", KERAS_HOME=str(tmp_path))["settings"] == told()["settings"]
 
 
+@pytest.mark.by_turns
 def test_optimizers_are_exact_in_float64() -> None:
     """In float64 no constant of an optimiser passes through float32, as plain floats do in Keras."""
     corrected = 1 / (1 + 0.1)  # with gradients of one, both corrected moments are one at every step

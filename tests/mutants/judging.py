@@ -40,6 +40,7 @@ from contract_run import DECLARED, REFERENCE, WORKLOADS, Computed, Session, clip
 from independent.messages import Request as Comparison
 from independent_process import IndependentProcess
 from planting import found_in
+from tests.drawn import VARIABLE
 
 from bakeoff.certify.certificate import certify, in_words
 from bakeoff.certify.optimizer import check_optimizer
@@ -296,7 +297,7 @@ def _of_unit(framework: str, path: str, copy: Path | None) -> Iterator[Finding]:
         done = subprocess.run(
             [*command, "--basetemp", f"{folder}/pytest"],
             cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": str(sources)},
+            env=os.environ | {"PYTHONPATH": str(sources), VARIABLE: "all"},
             capture_output=True,
             text=True,
             check=False,

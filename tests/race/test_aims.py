@@ -49,6 +49,7 @@ def test_a_direction_goes_on_to_its_size(race: Any) -> None:
     assert [(verdict.verdict, verdict.decided_rounds) for verdict in later.verdicts] == kept
 
 
+@pytest.mark.by_turns
 def test_until_sure_goes_past_twenty_rounds_and_can_be_resumed(race: Any) -> None:
     """A limit leaves the pair open; without one the resumed comparison runs beyond 20 rounds until it is settled."""
     cut = race(*NOISY, aim="until-sure", max_rounds=5)

@@ -63,6 +63,7 @@ def records_of(outcome: Outcome, purpose: str) -> list[Any]:
     return sorted((one for one in found if one.trial.purpose == purpose), key=lambda one: one.trial.contender.label)
 
 
+@pytest.mark.by_turns
 def test_workers_that_fit_are_resident_together(pretended_gpus: PretendedGpus, raced: Any) -> None:
     """Three of 6 GiB and a context each, on 26: the certificate's trials have measured it before the first round."""
     pretended_gpus.set(0, memory_total_bytes=26 << 30)

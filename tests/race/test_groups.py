@@ -90,6 +90,7 @@ def test_contenders_meet_those_with_as_many_devices(race: Race) -> None:
     assert len(outcome.scalings) == 2
 
 
+@pytest.mark.by_turns
 def test_pairs_that_say_nothing_ask_for_no_rounds(race: Race) -> None:
     """Where every pair that is formed is settled it ends; whoever has none has the rounds that its step time needs."""
     assert race("fake", "fake:step_ms=2", devices=(2,)).rounds == LOOKS[0]
@@ -203,6 +204,7 @@ FALLEN = {
 
 
 @pytest.mark.slow
+@pytest.mark.by_turns
 def test_one_lost_replica_ends_its_group(
     request_of: Any, running_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,6 +257,7 @@ class Dying(ProcessWorker):
 
 @pytest.mark.slow
 @pytest.mark.skipif(len(usable()) < 2, reason="two replicas need two processors that this process may use")
+@pytest.mark.by_turns
 def test_replicas_have_processors_of_their_own(request_of: Any) -> None:
     """Sets are disjoint and together all that may be used, but for a rest; one device has as many as a replica has."""
     stages = (certify.wanted, rounds.wanted)
@@ -286,6 +289,7 @@ def test_nobody_is_bound_where_threads_want_more_than_there_is(race: Race) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.by_turns
 def test_pytorchs_replicas_end_with_one_of_them(request_of: Any, running_in: Any, tmp_path: Path) -> None:
     """Where a replica is killed, PyTorch's other one, which waits for it in a collective, ends with that reason."""
     (certificate,) = conductor.verify(request_of("torch:devices=2"), launch=Dying)

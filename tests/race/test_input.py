@@ -96,6 +96,7 @@ def until(is_so: Callable[[], Any], what: str) -> Any:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.by_turns
 def test_no_process_of_a_loader_is_left(tmp_path: Path, running_in: RunningIn, how: signal.Signals) -> None:
     """Whether the parent is killed or interrupted, a DataLoader's processes end with it."""
     command = [sys.executable, "-m", "bakeoff", "run", "mlp-mnist", "torch:input=pipeline,loader_workers=2,threads=1"]

@@ -186,6 +186,7 @@ def test_who_dies_twice_in_its_block_is_given_up(raced: Raced, label: str, outco
     assert (raced.by_label[label].status, raced.by_label[label].reason) == ("failed", reason)
 
 
+@pytest.mark.by_turns
 def test_a_trial_tells_how_long_its_parts_took(raced: Raced) -> None:
     """A finished record has start, import, build and first step, its memory trial a baseline and a peak."""
     for record in raced.timed(QUICK):
@@ -272,6 +273,7 @@ def test_no_descriptor_leaks(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a tunable of glibc, read from /proc")
 @pytest.mark.parametrize("theirs", ["", "glibc.malloc.arena_max=4"])
+@pytest.mark.by_turns
 def test_the_float64_stage_has_a_malloc_for_large_arrays_and_no_other_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: str
 ) -> None:

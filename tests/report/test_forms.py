@@ -73,6 +73,7 @@ def plain(text: str) -> str:
     return "".join(text.replace("\\", "").split())
 
 
+@pytest.mark.by_turns
 def test_what_one_form_says_every_form_says(everything: list[Any]) -> None:
     """Every sentence, and every cell of a table that is open, stands on the terminal, in Markdown and on the page."""
     for outcome in everything:

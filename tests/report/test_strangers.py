@@ -79,6 +79,7 @@ TRIED = [text for text in TEXTS if is_all() or text in {LONG, *first(TEXTS, ALON
     ("text", "drawn"),
     [(ALL, False), *(pytest.param(text, text in (ALL, LONG), marks=pytest.mark.slow) for text in (ALL, *TRIED))],
 )
+@pytest.mark.by_turns
 def test_a_strangers_text_is_shown_and_not_obeyed(folder: Path, tmp_path: Path, text: str, *, drawn: bool) -> None:
     """Labels, names, reasons, versions, colours and the command may be anything, in every form."""
     comparison = json.loads((folder / "comparison.json").read_bytes())
@@ -124,6 +125,7 @@ def places(part: Any) -> Iterator[tuple[Any, Any]]:
     ("seed", "count"),
     [(1, 20), pytest.param(2, 100 if is_all() else 40, marks=[pytest.mark.slow, pytest.mark.timeout(600)])],
 )
+@pytest.mark.by_turns
 def test_no_sealed_record_ends_in_a_traceback(folder: Path, tmp_path: Path, seed: int, count: int) -> None:
     """Anything may stand at any place of a sealed record: the report says it, leaves it out, or is one clear error."""
     draw = random.Random(seed)  # noqa: S311 - of places, not of keys

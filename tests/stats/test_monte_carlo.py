@@ -52,6 +52,7 @@ def test_the_first_table_spends_what_it_may() -> None:
     assert 0.04 <= 1.0 - verdicts.count("undecided") / len(verdicts) <= 0.055
 
 
+@pytest.mark.by_turns
 def test_a_false_winner_is_rare(simulation: ModuleType, differences: Floats) -> None:
     """Where both are equal a winner is named in at most 5.5 % of comparisons, and mostly equality is found."""
     verdicts, processes = race_all(simulation, differences, 1.0)

@@ -136,6 +136,7 @@ def test_a_study_that_cannot_be_written_ends_no_other(tmp_path: Path, monkeypatc
     assert [(one.ended, one.reason[:14]) for one in every.studies] == [("failed", "cannot make it"), ("done", "")]
 
 
+@pytest.mark.by_turns
 def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(tmp_path: Path) -> None:
     """After Ctrl-C in the second study the first is done, the others are left; --resume runs those alone."""
 
@@ -190,6 +191,7 @@ def test_what_cannot_be_read_at_an_interrupt_hides_nothing_that_is_finished(
     assert json.loads((tmp_path / STATE_FILE).read_text()) == json.loads(msgspec.json.encode(every))
 
 
+@pytest.mark.by_turns
 def test_a_budget_is_shared_by_documents_that_had_nothing(tmp_path: Path) -> None:
     """Each document's first study gets its share, later ones what is left; without time none begins, and it says so."""
     shares: dict[str, float | None] = {}

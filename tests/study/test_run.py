@@ -70,6 +70,7 @@ def test_a_study_goes_on_where_it_was_interrupted(swept: Swept) -> None:
     assert [one.ended for one in outcome.outcomes] == ["decided", "decided"]
 
 
+@pytest.mark.by_turns
 def test_rounds_behind_the_last_look_are_not_missing(swept: Swept) -> None:
     """Of 6 rounds the sixth could bring no verdict and is not run; the study is finished until more are asked for."""
     pair = ("fake:process_noise=0.2", "fake:process_noise=0.2,step_ms=1.05")
@@ -100,6 +101,7 @@ def test_within_a_point_finished_trials_are_not_done_again(swept: Swept) -> None
     assert len(list(Path(outcome.path).glob("*/comparison.json"))) == 2
 
 
+@pytest.mark.by_turns
 def test_a_budget_is_shared(swept: Swept) -> None:
     """Each point speaks of its share of what is left; without time it is not begun, and --resume goes on."""
     events: list[StudyEvent | Event] = []

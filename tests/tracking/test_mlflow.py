@@ -153,6 +153,7 @@ def test_a_server_that_is_down_is_named_without_its_password(recorded: list[Trac
 
 
 @pytest.mark.slow
+@pytest.mark.by_turns
 def test_a_server_gets_every_run_once(
     server: tuple[str, Path], recorded: list[TrackedRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -178,6 +178,7 @@ def test_a_trial_that_was_done_again_begins_its_run_anew(
 
 
 @pytest.mark.slow
+@pytest.mark.by_turns
 def test_offline_folders_are_taken_by_wandb_sync(tmp_path: Path, server: Server, recorded: list[TrackedRun]) -> None:
     """W&B's own command sends them whole; a run that is tracked online after that is the same run."""
     (run, *_) = recorded
@@ -193,6 +194,7 @@ def test_offline_folders_are_taken_by_wandb_sync(tmp_path: Path, server: Server,
     assert [one["_step"] for one in server.history(run.id) if "block/elapsed_s" in one] == steps
 
 
+@pytest.mark.by_turns
 def test_a_server_that_is_down_is_noticed_and_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recorded: list[TrackedRun]
 ) -> None:

@@ -15,6 +15,8 @@ in_stage = partial(Mutant, "", "certificate", "race/stages/certify.py")
 in_spread = partial(Mutant, "", "certificate", "certify/spread.py")
 in_prepared = partial(Mutant, "", "certificate", "race/prepare.py")
 in_remembered = partial(Mutant, "", "certificate", "race/remembered.py")
+in_tolerances = partial(Mutant, "", "certificate", "certify/tolerances.py")
+in_update = partial(Mutant, "", "certificate", "certify/update.py")
 
 OF_AXES = "unit/tests/certify/test_axes.py"
 OF_METRIC = "unit/tests/certify/test_metric.py"
@@ -25,6 +27,10 @@ OF_STAGE = "unit/tests/race/test_certify.py"
 OF_SPREAD = "unit/tests/certify/test_spread.py"
 OF_REFERENCE = "unit/tests/race/test_reference_device.py"
 OF_SELF_TEST = "unit/tests/race/test_selftest.py"
+OF_UPDATE = "unit/tests/certify/test_update.py"
+
+SMALL = "test_the_rounding_of_a_small_gradient_is_no_fault"
+WARM_UP = "test_a_long_warm_up_begins_with_steps_of_few_roundings"
 
 MUTANTS = [
     in_axes(
@@ -109,5 +115,30 @@ MUTANTS = [
         "a self-test on batches of one length holds for those of many",
         [("        trial.pass_steps,\n", "")],
         {OF_SELF_TEST: "test_a_test_on_batches_of_one_length_does_not_hold_for_many"},
+    ),
+    in_tolerances(
+        "AdamW's decay has no rounding of its own",
+        [("return 2.5 if", "return 2.0 if")],
+        {OF_UPDATE: WARM_UP},
+    ),
+    in_tolerances(
+        "a step may be a rounding of the parameter larger than AdamW's three",
+        [("return 2.5 if", "return 12.5 if")],
+        {OF_UPDATE: WARM_UP},
+    ),
+    in_update(
+        "a small gradient's rounding is held by itself alone",
+        [("return 0.0 if np.isfinite(error) and error * norm <= rounding else error", "return error")],
+        {OF_UPDATE: SMALL},
+    ),
+    in_update(
+        "a gradient of a thousandth of all may be anything",
+        [("parameter_rounding(precision) * share * norm", "1e-3 * share * norm")],
+        {OF_UPDATE: SMALL},
+    ),
+    in_update(
+        "a small gradient may take the place of a large one",
+        [("max(share * float(np.linalg.norm(pair[0])), float(np.linalg.norm(pair[1])))", "np.linalg.norm(pair[1])")],
+        {OF_UPDATE: SMALL},
     ),
 ]

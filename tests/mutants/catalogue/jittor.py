@@ -10,6 +10,7 @@ from catalogue.mutant import HALVES, IDLES, Mutant
 in_nn = partial(Mutant, "jittor", "vocabulary", "nn.py")
 in_maps = partial(Mutant, "jittor", "vocabulary", "maps.py")
 in_losses = partial(Mutant, "jittor", "vocabulary", "losses.py")
+in_loss_functions = partial(Mutant, "", "certificate", "frameworks/jittor/losses.py")
 in_optimizers = partial(Mutant, "jittor", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "jittor", "feed", "input.py")
 
@@ -35,6 +36,16 @@ MUTANTS = [
             )
         ],
         {"case/flatten of a convolution": "outputs"},
+    ),
+    in_nn(
+        "LayerNorm without a bias adds one",
+        [("            self.bias = 0.0\n", "            self.bias = 1.0\n")],
+        {"case/layer norm without a bias": "outputs"},
+    ),
+    in_loss_functions(
+        "a cross-entropy's slope at a logit of 0 is that of one side",
+        [("jt.clamp(-logits, min_v=0)", "jt.maximum(-logits, 0)")],
+        {"unit/tests/frameworks/test_jittor.py": "test_a_logit_of_zero_has_the_slope_between"},
     ),
     in_losses(
         "losses are added in float32",

@@ -11,6 +11,11 @@ in_torch, in_jax, in_tensorflow, in_mlx, in_jittor = (
     for framework in ("torch", "jax", "tensorflow", "mlx", "jittor")
 )
 
+in_schedules = partial(Mutant, "", "certificate", "frameworks/schedules.py")
+in_formula = partial(Mutant, "", "certificate", "workloads/schedules.py")
+
+OF_SCHEDULES = "unit/tests/workloads/test_schedules.py"
+
 COSINE = {"optimizer/Nesterov, groups and a cosine": "optimizer"}
 LINE = {"optimizer/AdamW, groups, clipping and a line": "optimizer"}
 STEP_DECAY = {"optimizer/momentum, clipping and step decay": "optimizer"}
@@ -120,5 +125,30 @@ MUTANTS = [
         "a schedule is a step behind",
         [("native.n_step + 1.0, np", "max(native.n_step, 1.0), np")],
         WARM_UP,
+    ),
+    in_schedules(
+        "a power's rate falls in a line",
+        [(" / (steps - warmup), 1.0)) ** power", " / (steps - warmup), 1.0))")],
+        {OF_SCHEDULES: "test_what_frameworks_compute_is_the_same"},
+    ),
+    in_schedules(
+        "a power's rate falls during its warm-up, too",
+        [
+            (
+                "(1.0 - ops.minimum((t - warmup) / (steps - warmup), 1.0)) ** power",
+                "(1.0 - ops.minimum(t / steps, 1.0)) ** power",
+            )
+        ],
+        {OF_SCHEDULES: "test_what_frameworks_compute_is_the_same"},
+    ),
+    in_formula(
+        "a power's rate begins to fall before its warm-up ends",
+        [
+            (
+                "            found = final + (1 - final) * (1 - _progress(t, warmup, steps)) ** power",
+                "            found = final + (1 - final) * (1 - _progress(t, 0, steps)) ** power",
+            )
+        ],
+        {OF_SCHEDULES: "test_factors_are_those_by_hand"},
     ),
 ]

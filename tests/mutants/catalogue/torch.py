@@ -116,6 +116,11 @@ MUTANTS = [
         [(", count_include_pad=count_padding", "")],
         {"case/avg_pool2d with padding": "outputs", "inceptionv3/train": "outputs"},
     ),
+    in_nn(
+        "LayerNorm has a bias that nobody asked for",
+        [("super().__init__(features, eps=epsilon, bias=bias)", "super().__init__(features, eps=epsilon)")],
+        {"case/layer norm without a bias": "outputs"},
+    ),
     in_maps(
         "group normalisation has a group of its own for each channel",
         [("super().__init__(groups, features, eps=epsilon)", "super().__init__(features, features, eps=epsilon)")],
