@@ -5,7 +5,16 @@ import pytest
 
 from bakeoff.certify.probe import PROBE_STEPS, probe_gradients, probe_parameters, probed
 from bakeoff.spec.optimizer import SGD, exempt
-from bakeoff.spec.schedule import Constant, Cosine, InverseSquareRoot, Linear, Polynomial, Schedule, StepDecay
+from bakeoff.spec.schedule import (
+    Constant,
+    Cosine,
+    Exponential,
+    InverseSquareRoot,
+    Linear,
+    Polynomial,
+    Schedule,
+    StepDecay,
+)
 from bakeoff.workloads.optimizers import norm_of
 from bakeoff.workloads.schedules import factor
 
@@ -58,6 +67,7 @@ def test_the_probe_has_steps_that_clip_and_steps_that_do_not(clip_norm: float) -
         Cosine(steps=600_000, warmup_steps=2000, final=0.1),
         InverseSquareRoot(warmup_steps=4000),
         StepDecay(boundaries=(30_000, 60_000), factor=0.1, warmup_steps=500),
+        Exponential(every=30_000, factor=0.5, staircase=True, warmup_steps=500),
     ],
 )
 def test_the_probe_sees_a_schedule_rise_and_fall(schedule: Schedule) -> None:

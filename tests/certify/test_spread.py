@@ -74,6 +74,7 @@ def test_one_element_that_goes_the_other_way_is_among_what_later_losses_may_be_o
         SGD(learning_rate=1e-3, momentum=0.9): (0.0, 0.0, 0.0),
         Adam(learning_rate=1e-3): (1.0, 1.0, 1.0),
         RMSprop(learning_rate=1e-3, decay=0.99): (10.0, 10.0, 10.0),
+        RMSprop(learning_rate=1e-3, decay=0.99, momentum=0.5): (10.0, 15.0, 17.5),
         warmed: (0.5, 1.0, 1.0),
     }.items():
         first, *later = spread("float32", reference, [reference], optimizer=optimizer).losses

@@ -59,8 +59,8 @@ GRAPHS = "test_a_compiler_tells_its_graph_before_and_after"
 
 PEAKS = "test_products_and_sums_are_what_they_should_be"
 OWN_CLOCK = "test_the_frameworks_own_clock_agrees"
-"""Half a minute or more in torch's compiled mode, and in Jittor: of these two one is drawn; all others are quick. So it is
-with the steps after a restore."""
+"""Half a minute or more in torch's compiled mode, and in Jittor: of these two one is drawn; all others are quick.
+So it is with the steps after a restore."""
 
 COMPILED_ALONE = ("torch compiled", "jittor compiled")
 

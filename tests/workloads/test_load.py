@@ -16,7 +16,7 @@ from bakeoff.workloads.load import load, names
 GOOD = """
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import SGD
-from bakeoff.spec.schedule import Cosine, Polynomial, StepDecay
+from bakeoff.spec.schedule import Cosine, Exponential, Polynomial, StepDecay
 from bakeoff.spec.workload import Size, Workload
 
 WORKLOAD = Workload(
@@ -282,6 +282,11 @@ def test_build_is_no_function(file: Any) -> None:
             "SGD(learning_rate=0.1)",
             "SGD(learning_rate=0.1, schedule=StepDecay(boundaries=(5, 5)))",
             "boundaries is (5, 5); it must hold rising steps behind the warm-up of 0",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=Exponential(every=0, factor=0.0))",
+            "optimizer.schedule.every is 0; it must be at least 1",
         ),
         ('name="mine"', 'name="My Model"', "name is 'My Model'"),
         ("WORKLOAD = Workload(", "WORKLOAD = dict(", "it must be a bakeoff.spec.workload.Workload"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
-from bakeoff.spec.schedule import Constant
+from bakeoff.spec.schedule import Constant, StepDecay
 from bakeoff.workloads.optimizers import trajectory
 
 
@@ -44,6 +44,18 @@ def test_adamw_decays_apart_from_the_moments() -> None:
 def test_rmsprops_epsilon_stands_outside_the_root() -> None:
     """With decay 0.75 the root of the second moment is half the gradient; epsilon is added to it."""
     assert follow(RMSprop(learning_rate=1.0, decay=0.75, epsilon=0.5), 0.0, 1.0) == [-1.0]
+
+
+def test_rmsprops_momentum_is_of_scaled_gradients_and_has_no_rate_in_it() -> None:
+    """A velocity of g / sqrt(v), which a later step's rate multiplies whole: of 1, and then of 0.5 * 1 + 0."""
+    schedule = StepDecay(boundaries=(1,), factor=0.5)
+    optimizer = RMSprop(learning_rate=1.0, decay=0.0, epsilon=1e-300, momentum=0.5, schedule=schedule)
+    assert follow(optimizer, 0.0, 2.0, -2.0) == [-1.0, -0.75]
+
+
+def test_rmsprop_decays_through_the_gradient() -> None:
+    """By a gradient of 0 and a decay the parameter goes down as by a gradient."""
+    assert follow(RMSprop(learning_rate=1.0, decay=0.75, epsilon=0.5, weight_decay=0.5), 2.0, 0.0) == [1.0]
 
 
 def test_parameters_given_are_left_as_they_are() -> None:

@@ -7,7 +7,16 @@ import pytest
 
 from bakeoff.frameworks import schedules
 from bakeoff.spec.optimizer import SGD
-from bakeoff.spec.schedule import Constant, Cosine, InverseSquareRoot, Linear, Polynomial, Schedule, StepDecay
+from bakeoff.spec.schedule import (
+    Constant,
+    Cosine,
+    Exponential,
+    InverseSquareRoot,
+    Linear,
+    Polynomial,
+    Schedule,
+    StepDecay,
+)
 from bakeoff.workloads.schedules import factor, rate
 
 BY_HAND: list[tuple[Schedule, dict[int, float]]] = [
@@ -23,6 +32,10 @@ BY_HAND: list[tuple[Schedule, dict[int, float]]] = [
     (InverseSquareRoot(warmup_steps=4), {1: 0.25, 4: 1.0, 16: 0.5}),
     (StepDecay(boundaries=(3, 5), factor=0.1), {1: 1.0, 3: 1.0, 4: 0.1, 5: 0.1, 6: 0.01}),
     (StepDecay(boundaries=(3,), factor=0.5, warmup_steps=2), {1: 0.5, 2: 1.0, 3: 1.0, 4: 0.5}),
+    (Exponential(every=2, factor=0.25), {1: 1.0, 2: 0.5, 3: 0.25, 5: 0.0625}),
+    (Exponential(every=2, factor=0.25, warmup_steps=2), {1: 0.5, 2: 1.0, 3: 1.0, 4: 0.5, 5: 0.25}),
+    (Exponential(every=3, factor=0.1, staircase=True), {1: 1.0, 3: 1.0, 4: 0.1, 6: 0.1, 7: 0.01}),
+    (Exponential(every=3, factor=0.5, staircase=True, warmup_steps=2), {1: 0.5, 2: 1.0, 5: 1.0, 6: 0.5, 9: 0.25}),
 ]
 
 

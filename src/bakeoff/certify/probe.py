@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from bakeoff.spec.optimizer import RMSprop
-from bakeoff.spec.schedule import Cosine, Linear, Polynomial, StepDecay
+from bakeoff.spec.schedule import Cosine, Exponential, Linear, Polynomial, StepDecay
 from bakeoff.workloads.optimizers import norm_of
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def probed(optimizer: Optimizer) -> Optimizer:
     """
     if optimizer.schedule is not None:
         optimizer = msgspec.structs.replace(optimizer, schedule=_short(optimizer.schedule))
-    if not isinstance(optimizer, RMSprop) and optimizer.no_decay:
+    if optimizer.no_decay:
         optimizer = msgspec.structs.replace(optimizer, no_decay=("sc*e",))
     return optimizer
 
@@ -56,6 +55,8 @@ def _short(schedule: Schedule) -> Schedule:
     if isinstance(schedule, StepDecay):
         boundaries = tuple(range(_WARMUP + 1, PROBE_STEPS))[: len(schedule.boundaries)]
         return msgspec.structs.replace(schedule, boundaries=boundaries)
+    if isinstance(schedule, Exponential):
+        return msgspec.structs.replace(schedule, every=1)
     has_end = isinstance(schedule, Linear | Polynomial | Cosine)
     return msgspec.structs.replace(schedule, steps=_LAST) if has_end else schedule
 

@@ -162,8 +162,9 @@ def _whole_step(optimizer: Optimizer | None, t: int) -> float:
     match optimizer:
         case Adam() | AdamW():
             return rate(optimizer, t)
-        case RMSprop(decay=decay):
-            return rate(optimizer, t) / math.sqrt(1.0 - decay)
+        case RMSprop(decay=decay, momentum=momentum):
+            # Signs of all steps up to this one add up in the momentum.
+            return rate(optimizer, t) / math.sqrt(1.0 - decay) * (1.0 - momentum**t) / (1.0 - momentum)
         case _:
             return 0.0
 

@@ -197,8 +197,8 @@ def _native(make: Any, optimizer: Optimizer, rate: Any) -> Any:
             return make.Adam(rate, beta_1=beta1, beta_2=beta2, epsilon=epsilon)
         case AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             return make.AdamW(rate, beta_1=beta1, beta_2=beta2, epsilon=epsilon, weight_decay=decay)
-        case RMSprop(decay=decay, epsilon=epsilon):
-            return make.RMSprop(rate, rho=decay, epsilon=epsilon)
+        case RMSprop(decay=kept, epsilon=epsilon, momentum=momentum, weight_decay=decay):
+            return make.RMSprop(rate, rho=kept, epsilon=epsilon, momentum=momentum, weight_decay=decay or None)
 
 
 def _make(name: str, size: Size) -> Any:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SLOTS = {
     "Adam": {"_momentums": FIRST_MOMENT, "_velocities": SECOND_MOMENT},
     "SGD": {"momentums": MOMENTUM},
-    "RMSprop": {"_velocities": MEAN_SQUARE},
+    "RMSprop": {"_momentums": MOMENTUM, "_velocities": MEAN_SQUARE},
 }
 """In which lists Keras' classes keep their arrays, one for each variable; AdamW is an Adam."""
 

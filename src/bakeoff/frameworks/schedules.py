@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.spec.schedule import Cosine, InverseSquareRoot, Linear, Polynomial, StepDecay
+from bakeoff.spec.schedule import Cosine, Exponential, InverseSquareRoot, Linear, Polynomial, StepDecay
 
 if TYPE_CHECKING:
     from bakeoff.spec.schedule import Schedule
@@ -26,20 +26,21 @@ def factor(schedule: Schedule, t: Any, ops: Any) -> Any:
 
 def _behind(schedule: Schedule, t: Any, ops: Any) -> Any:
     """Return the factor behind the warm-up; what it is before has no meaning."""
+    found = 0.0 * t + 1.0
     match schedule:
         case Linear(steps=steps, warmup_steps=warmup, final=final):
-            return 1.0 + (final - 1.0) * ops.minimum((t - warmup) / (steps - warmup), 1.0)
+            found = 1.0 + (final - 1.0) * ops.minimum((t - warmup) / (steps - warmup), 1.0)
         case Polynomial(steps=steps, power=power, warmup_steps=warmup, final=final):
-            return final + (1.0 - final) * (1.0 - ops.minimum((t - warmup) / (steps - warmup), 1.0)) ** power
+            found = final + (1.0 - final) * (1.0 - ops.minimum((t - warmup) / (steps - warmup), 1.0)) ** power
         case Cosine(steps=steps, warmup_steps=warmup, final=final):
             progress = ops.minimum((t - warmup) / (steps - warmup), 1.0)
-            return final + (1.0 - final) * 0.5 * (1.0 + ops.cos(math.pi * progress))
+            found = final + (1.0 - final) * 0.5 * (1.0 + ops.cos(math.pi * progress))
         case InverseSquareRoot(warmup_steps=warmup):
-            return ops.sqrt(max(warmup, 1) / t)
+            found = ops.sqrt(max(warmup, 1) / t)
         case StepDecay(boundaries=boundaries, factor=each):
-            found = 0.0 * t + 1.0
             for boundary in boundaries:
                 found = ops.where(t > boundary, each * found, found)
-            return found
-        case _:
-            return 0.0 * t + 1.0
+        case Exponential(every=every, factor=each, staircase=staircase, warmup_steps=warmup):
+            done = (t - 1.0 - warmup) / every
+            found = each ** (ops.floor(done) if staircase else done)
+    return found

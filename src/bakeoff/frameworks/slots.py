@@ -6,7 +6,7 @@ FIRST_MOMENT = "first moment"
 SECOND_MOMENT = "second moment"
 MOMENTUM = "momentum"
 MEAN_SQUARE = "mean square"
-"""Adam and AdamW have the first two, SGD with momentum the third, RMSprop the last."""
+"""Adam and AdamW have the first two, SGD and RMSprop with momentum the third, RMSprop the last."""
 
 
 def slot_name(slot: str, parameter: str) -> str:

@@ -70,14 +70,18 @@ class AdamW(msgspec.Struct, frozen=True, tag="adamw", kw_only=True):
 
 
 class RMSprop(msgspec.Struct, frozen=True, tag="rmsprop", kw_only=True):
-    """RMSprop with epsilon outside the root, no momentum, no centring.
+    """RMSprop with epsilon outside the root, without centring, and its step's momentum as PyTorch has it.
 
-    v = decay * v + (1 - decay) * g * g;  p -= lr * g / (sqrt(v) + epsilon)
+    g += weight_decay * p;  v = decay * v + (1 - decay) * g * g
+    m = momentum * m + g / (sqrt(v) + epsilon);  p -= lr * m
     """
 
     learning_rate: float
     decay: float = 0.99
     epsilon: float = 1e-8
+    momentum: float = 0.0
+    weight_decay: float = 0.0
+    no_decay: tuple[str, ...] = ()
     clip_norm: float | None = None
     schedule: Schedule | None = None
 
@@ -86,25 +90,21 @@ Optimizer = SGD | Adam | AdamW | RMSprop
 
 
 def decay_of(optimizer: Optimizer, parameter: str) -> float:
-    """Return the weight decay of a parameter by its canonical name; 0 where the optimiser has none."""
-    if isinstance(optimizer, RMSprop) or any(fnmatchcase(parameter, one) for one in optimizer.no_decay):
-        return 0.0
-    return optimizer.weight_decay
+    """Return the weight decay of a parameter by its canonical name."""
+    return 0.0 if any(fnmatchcase(parameter, one) for one in optimizer.no_decay) else optimizer.weight_decay
 
 
 def exempt(optimizer: Optimizer, parameters: list[str]) -> list[str]:
     """Return the parameters among these that `no_decay` names, in their order."""
-    if isinstance(optimizer, RMSprop):
-        return []
     return [name for name in parameters if any(fnmatchcase(name, pattern) for pattern in optimizer.no_decay)]
 
 
 def describe(optimizer: Optimizer) -> str:
     """Return it in words: "AdamW of rate 0.0006, weight decay 0.1, no decay of *.bias"."""
     parts = [f"{type(optimizer).__name__} of rate {optimizer.learning_rate:g}"]
-    if isinstance(optimizer, SGD) and optimizer.momentum:
+    if isinstance(optimizer, SGD | RMSprop) and optimizer.momentum:
         parts.append(f"momentum {optimizer.momentum:g}")
-    if not isinstance(optimizer, RMSprop) and optimizer.weight_decay:
+    if optimizer.weight_decay:
         parts.append(f"weight decay {optimizer.weight_decay:g}")
     return ", ".join([*parts, *beside(optimizer)])
 
@@ -112,8 +112,8 @@ def describe(optimizer: Optimizer) -> str:
 def beside(optimizer: Optimizer) -> list[str]:
     """Return in words what an optimiser has beside its plain formula, each a piece."""
     parts = ["as Nesterov's"] if getattr(optimizer, "nesterov", False) else []
-    if spared := getattr(optimizer, "no_decay", ()):
-        parts.append(f"no decay of {' '.join(spared)}")
+    if optimizer.no_decay:
+        parts.append(f"no decay of {' '.join(optimizer.no_decay)}")
     if optimizer.schedule is not None:
         parts.append(f"the rate {schedule_words(optimizer.schedule)}")
     if optimizer.clip_norm is not None:

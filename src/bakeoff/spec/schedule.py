@@ -58,10 +58,23 @@ class StepDecay(msgspec.Struct, frozen=True, tag="step decay", kw_only=True):
     warmup_steps: int = 0
 
 
+class Exponential(msgspec.Struct, frozen=True, tag="exponential", kw_only=True):
+    """Behind the warm-up factor^((t - 1 - warmup_steps) / every), the exponent rounded down with staircase.
+
+    With it PyTorch's StepLR, without it its ExponentialLR, whose factor is that of each step.
+    """
+
+    every: int
+    """Steps in which the rate falls by the factor once."""
+    factor: float
+    staircase: bool = False
+    warmup_steps: int = 0
+
+
 _MOST_LISTED = 5
 """Steps in one sentence: recipes have two or three, or one every few epochs."""
 
-Schedule = Constant | Linear | Polynomial | Cosine | InverseSquareRoot | StepDecay
+Schedule = Constant | Linear | Polynomial | Cosine | InverseSquareRoot | StepDecay | Exponential
 
 
 def schedule_words(schedule: Schedule) -> str:
@@ -77,6 +90,8 @@ def schedule_words(schedule: Schedule) -> str:
             text = "falling with the inverse square root of the step"
         case StepDecay(boundaries=boundaries, factor=factor):
             text = f"times {factor:g} after {_steps_in_words(boundaries)}"
+        case Exponential(every=every, factor=factor, staircase=staircase):
+            text = f"times {factor:g} {'behind' if staircase else 'over'} every {every} steps"
         case _:
             text = "constant"
     return f"{text}, warm-up of {schedule.warmup_steps} steps" if schedule.warmup_steps else text

@@ -14,7 +14,7 @@ from bakeoff.spec.batch import HELD_OUT, ArraySpec, Law
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.spec.schedule import Cosine, Linear, Polynomial, Schedule, StepDecay
+from bakeoff.spec.schedule import Cosine, Exponential, Linear, Polynomial, Schedule, StepDecay
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.spec.workload import Size, Workload
 from bakeoff.workloads.mistakes import not_there
@@ -208,8 +208,10 @@ def _schedule_faults(schedule: Schedule) -> Iterator[str]:
         boundaries = (max(warmup, 0), *schedule.boundaries)
         if len(boundaries) == 1 or any(second <= first for first, second in pairwise(boundaries)):
             yield f"boundaries is {schedule.boundaries}; it must hold rising steps behind the warm-up of {warmup}"
-        if not 0 < schedule.factor < math.inf:
-            yield f"factor is {schedule.factor}; it must be above 0"
+    if isinstance(schedule, Exponential) and schedule.every < 1:
+        yield f"every is {schedule.every}; it must be at least 1"
+    if isinstance(schedule, StepDecay | Exponential) and not 0 < schedule.factor < math.inf:
+        yield f"factor is {schedule.factor}; it must be above 0"
 
 
 def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:
@@ -218,13 +220,13 @@ def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:
         yield f"learning_rate is {optimizer.learning_rate}; it must be above 0"
     if isinstance(optimizer, (Adam, AdamW, RMSprop)) and not optimizer.epsilon > 0:
         yield f"epsilon is {optimizer.epsilon}; it must be above 0"
-    if not isinstance(optimizer, RMSprop) and not optimizer.weight_decay >= 0:
+    if not optimizer.weight_decay >= 0:
         yield f"weight_decay is {optimizer.weight_decay}; it must be at least 0"
     if isinstance(optimizer, SGD) and optimizer.nesterov and not optimizer.momentum:
         yield "nesterov is True, and momentum is 0; Nesterov's step needs a momentum"
     if optimizer.clip_norm is not None and not 0 < optimizer.clip_norm < math.inf:
         yield f"clip_norm is {optimizer.clip_norm}; it must be above 0, or None"
-    if getattr(optimizer, "no_decay", ()) and not getattr(optimizer, "weight_decay", 0.0):
+    if optimizer.no_decay and not optimizer.weight_decay:
         yield "no_decay names parameters, and weight_decay is 0; take no_decay out, or say a decay"
     if optimizer.schedule is not None:
         yield from (f"schedule.{fault}" for fault in _schedule_faults(optimizer.schedule))

@@ -56,18 +56,20 @@ def updated(  # noqa: PLR0913, PLR0917 - the names of the formulas
 ) -> tuple[_Array, _Array, _Array]:
     """Return p, m and v after step t, by the formulas and names of `bakeoff.spec.optimizer`; g is clipped already.
 
-    `weight_decay` is that of this parameter (`decay_of`); None is the optimiser's own, where it has one.
+    `weight_decay` is that of this parameter (`decay_of`); None is the optimiser's own.
     """
     lr = rate(optimizer, t)
-    decayed = getattr(optimizer, "weight_decay", 0.0) if weight_decay is None else weight_decay
+    decayed = optimizer.weight_decay if weight_decay is None else weight_decay
     match optimizer:
         case SGD(momentum=momentum, nesterov=nesterov):
             g = g + decayed * p
             v = momentum * v + g
             return p - lr * (g + momentum * v if nesterov else v), m, v
-        case RMSprop(decay=decay, epsilon=epsilon):
+        case RMSprop(decay=decay, epsilon=epsilon, momentum=momentum):
+            g = g + decayed * p
             v = decay * v + (1 - decay) * g * g
-            return p - lr * g / (np.sqrt(v) + epsilon), m, v
+            m = momentum * m + g / (np.sqrt(v) + epsilon)
+            return p - lr * m, m, v
         case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon) | AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon):
             is_decoupled = isinstance(optimizer, AdamW)
             kept = p - lr * decayed * p if is_decoupled else p

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from bakeoff.spec.schedule import Cosine, InverseSquareRoot, Linear, Polynomial, StepDecay
+from bakeoff.spec.schedule import Cosine, Exponential, InverseSquareRoot, Linear, Polynomial, StepDecay
 
 if TYPE_CHECKING:
     from bakeoff.spec.optimizer import Optimizer
@@ -33,6 +33,9 @@ def factor(schedule: Schedule, t: int) -> float:
             found = math.sqrt(max(warmup, 1) / t)
         case StepDecay(boundaries=boundaries, factor=each):
             found = each ** sum(boundary < t for boundary in boundaries)
+        case Exponential(every=every, factor=each, staircase=staircase):
+            done = t - 1 - warmup
+            found = each ** (done // every if staircase else done / every)
         case _:
             found = 1.0
     return found

@@ -83,7 +83,7 @@ def _kept(optimizer: Optimizer | None) -> int:
         case Adam() | AdamW():
             return 2
         case RMSprop():
-            return 1
+            return 2 if optimizer.momentum else 1
         case SGD():
             return 1 if optimizer.momentum else 0
         case _:

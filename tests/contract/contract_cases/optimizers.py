@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
-from bakeoff.spec.schedule import Constant, Cosine, InverseSquareRoot, Linear, Polynomial, StepDecay
+from bakeoff.spec.schedule import Constant, Cosine, Exponential, InverseSquareRoot, Linear, Polynomial, StepDecay
 
 OPTIMIZERS: dict[str, Optimizer] = {
     "SGD": SGD(learning_rate=0.1),
@@ -43,6 +43,18 @@ OPTIMIZERS: dict[str, Optimizer] = {
     ),
     "AdamW, groups, clipping and a line": AdamW(
         learning_rate=1e-2, weight_decay=0.3, no_decay=("*.bias",), clip_norm=5.0, schedule=Linear(steps=10, final=0.2)
+    ),
+    "RMSprop with momentum, groups and a staircase": RMSprop(
+        learning_rate=1e-2,
+        decay=0.9,
+        epsilon=1e-3,
+        momentum=0.9,
+        weight_decay=0.1,
+        no_decay=("*.bias",),
+        schedule=Exponential(every=100, factor=0.5, staircase=True, warmup_steps=10),
+    ),
+    "RMSprop with decay and an exponential": RMSprop(
+        learning_rate=1e-3, weight_decay=0.1, schedule=Exponential(every=100, factor=0.9)
     ),
     "RMSprop, clipping and a warm-up": RMSprop(learning_rate=1e-3, clip_norm=1.0, schedule=Constant(warmup_steps=10)),
 }

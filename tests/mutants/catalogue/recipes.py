@@ -20,6 +20,7 @@ COSINE = {"optimizer/Nesterov, groups and a cosine": "optimizer"}
 LINE = {"optimizer/AdamW, groups, clipping and a line": "optimizer"}
 STEP_DECAY = {"optimizer/momentum, clipping and step decay": "optimizer"}
 FALLING_ROOT = {"optimizer/Adam, decay, groups, clipping and a falling root": "optimizer"}
+STAIRCASE = {"optimizer/RMSprop with momentum, groups and a staircase": "optimizer"}
 WARM_UP = {"optimizer/RMSprop, clipping and a warm-up": "optimizer"}
 
 DECAYED = "        [one.grad.add_(one.detach(), alpha=optimizer.weight_decay) for one in clipped]\n"
@@ -70,6 +71,47 @@ MUTANTS = [
         "Adam decays as AdamW does, beside the gradient",
         [("return torch.optim.Adam,", "return torch.optim.AdamW,")],
         FALLING_ROOT,
+    ),
+    in_torch(
+        "RMSprop has no momentum",
+        [('beside = {"momentum": momentum, "weight_decay": decay}', 'beside = {"weight_decay": decay}')],
+        STAIRCASE,
+    ),
+    in_jax(
+        "a schedule's rate is within RMSprop's momentum, as optax has it",
+        [
+            (
+                "optax.chain(scaled, optax.trace(momentum), optax.scale_by_learning_rate(rate))",
+                "optax.chain(scaled, optax.scale_by_learning_rate(rate), optax.trace(momentum))",
+            )
+        ],
+        STAIRCASE,
+    ),
+    in_tensorflow(
+        "a schedule's rate is within RMSprop's momentum, as Keras has it",
+        [
+            (
+                "self.assign(m, ops.add(kept, ops.divide(gradient, denominator)))",
+                "self.assign(m, ops.add(kept, ops.multiply(rate, ops.divide(gradient, denominator))))",
+            ),
+            ("self.assign_sub(variable, ops.multiply(rate, m))", "self.assign_sub(variable, m)"),
+        ],
+        STAIRCASE,
+    ),
+    in_jittor(
+        "those without decay have RMSprop's",
+        [('decay, arrays = group.get("weight_decay", self._decay), (', "decay, arrays = self._decay, (")],
+        STAIRCASE,
+    ),
+    in_mlx(
+        "RMSprop's momentum is of gradients",
+        [
+            (
+                'self._momentum * state["m"] + gradient / (mx.sqrt(state["v"]) + self.eps)',
+                '(self._momentum * state["m"] + gradient) / (mx.sqrt(state["v"]) + self.eps)',
+            )
+        ],
+        STAIRCASE,
     ),
     in_jax(
         "the rate of a schedule is that of the compiled step",
@@ -139,6 +181,11 @@ MUTANTS = [
                 "(1.0 - ops.minimum(t / steps, 1.0)) ** power",
             )
         ],
+        {OF_SCHEDULES: "test_what_frameworks_compute_is_the_same"},
+    ),
+    in_schedules(
+        "a staircase is a slope",
+        [("(ops.floor(done) if staircase else done)", "done")],
         {OF_SCHEDULES: "test_what_frameworks_compute_is_the_same"},
     ),
     in_formula(

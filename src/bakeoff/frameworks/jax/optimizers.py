@@ -30,14 +30,27 @@ def _update(optimizer: Optimizer) -> optax.GradientTransformation:
     match optimizer:
         case SGD(momentum=momentum, weight_decay=decay, nesterov=nesterov):
             sgd = optax.sgd(rate, momentum=momentum or None, nesterov=nesterov)
-            return optax.chain(optax.add_decayed_weights(decay, _mask(optimizer)), sgd) if decay else sgd
+            return _decayed(optimizer, decay, sgd)
         case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             adam = optax.adam(rate, b1=beta1, b2=beta2, eps=epsilon)
-            return optax.chain(optax.add_decayed_weights(decay, _mask(optimizer)), adam) if decay else adam
+            return _decayed(optimizer, decay, adam)
         case AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             return optax.adamw(rate, b1=beta1, b2=beta2, eps=epsilon, weight_decay=decay, mask=_mask(optimizer))
-        case RMSprop(decay=decay, epsilon=epsilon):
-            return optax.rmsprop(rate, decay=decay, eps=epsilon, eps_in_sqrt=False)
+        case RMSprop(decay=kept, epsilon=epsilon, momentum=momentum, weight_decay=decay):
+            return _decayed(optimizer, decay, _rmsprop(rate, kept, epsilon, momentum))
+
+
+def _rmsprop(rate: Any, decay: float, epsilon: float, momentum: float) -> optax.GradientTransformation:
+    """Return optax's rmsprop; with momentum its parts, since its velocity has each step's rate in it."""
+    if not momentum:
+        return optax.rmsprop(rate, decay=decay, eps=epsilon, eps_in_sqrt=False)
+    scaled = optax.scale_by_rms(decay=decay, eps=epsilon, eps_in_sqrt=False)
+    return optax.chain(scaled, optax.trace(momentum), optax.scale_by_learning_rate(rate))
+
+
+def _decayed(optimizer: Optimizer, decay: float, update: optax.GradientTransformation) -> optax.GradientTransformation:
+    """Return an update of gradients that have the decay in them."""
+    return optax.chain(optax.add_decayed_weights(decay, _mask(optimizer)), update) if decay else update
 
 
 def _rate(optimizer: Optimizer) -> Any:
@@ -52,7 +65,7 @@ def _rate(optimizer: Optimizer) -> Any:
     return rate
 
 
-def _mask(optimizer: SGD | Adam | AdamW) -> Callable[[Mapping[str, Any]], dict[str, bool]] | None:
+def _mask(optimizer: Optimizer) -> Callable[[Mapping[str, Any]], dict[str, bool]] | None:
     """Return the function that says which parameters decay; None where all do."""
     if not optimizer.no_decay:
         return None
@@ -80,7 +93,7 @@ def native_name(optimizer: Optimizer) -> str:
     parts = [f"optax.{type(optimizer).__name__.lower()}"]
     if optimizer.schedule is not None:
         parts.append("a schedule")
-    if not isinstance(optimizer, RMSprop) and optimizer.no_decay:
+    if optimizer.no_decay:
         parts.append("a mask of the decay")
     if optimizer.clip_norm is not None:
         parts.append("clip_by_global_norm")

@@ -35,6 +35,32 @@ class FormulaAdam(jt.optim.Adam):
         super().step(loss, retain_graph)
 
 
+class FormulaRMSprop(jt.optim.RMSprop):
+    """Jittor's RMSprop with momentum, and with weight decay as an L2 term of the gradient; Jittor's has neither."""
+
+    note = "momentum and weight decay beside it"
+
+    def __init__(self, parameters: list[Any], decay: float, momentum: float, **options: Any) -> None:
+        """Take both beside Jittor's own options, and begin the momentum at zero."""
+        super().__init__(parameters, **options)
+        self._decay, self._momentum = decay, momentum
+        for group in self.param_groups:
+            group["m"] = [jt.zeros(one.shape, one.dtype).stop_grad() for one in group["params"]]
+
+    def step(self, loss: Any = None, retain_graph: bool = False) -> None:  # noqa: FBT001, FBT002 - Jittor's signature
+        """Update by the formula of `bakeoff.spec.optimizer.RMSprop`."""
+        self.pre_step(loss, retain_graph)
+        for group in self.param_groups:
+            decay, arrays = group.get("weight_decay", self._decay), ("params", "grads", "values", "m")
+            for p, g, v, m in zip(*(group[name] for name in arrays), strict=True):
+                if not p.is_stop_grad():
+                    gradient = g + decay * p
+                    v.update(self.alpha * v + (1 - self.alpha) * gradient * gradient)
+                    m.update(self._momentum * m + gradient / (jt.sqrt(v) + self.eps))
+                    p.update(p - self.lr * m)
+        self.post_step()
+
+
 def make(optimizer: Optimizer, parameters: Mapping[str, Any]) -> Any:
     """Return Jittor's optimiser of these parameters, by canonical name, that computes the formula but for `step`."""
     arrays = groups(optimizer, parameters)
@@ -45,8 +71,12 @@ def make(optimizer: Optimizer, parameters: Mapping[str, Any]) -> Any:
             return FormulaAdam(arrays, epsilon, lr=rate, betas=(beta1, beta2), weight_decay=decay)
         case AdamW(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             return jt.optim.AdamW(arrays, rate, eps=epsilon, betas=(beta1, beta2), weight_decay=decay)
-        case RMSprop(learning_rate=rate, decay=decay, epsilon=epsilon):
-            return jt.optim.RMSprop(arrays, rate, eps=epsilon, alpha=decay)
+        case RMSprop(learning_rate=rate, decay=kept, epsilon=epsilon, momentum=momentum, weight_decay=decay):
+            options = {"lr": rate, "eps": epsilon, "alpha": kept}
+            is_plain = not (momentum or decay)
+            return (
+                jt.optim.RMSprop(arrays, **options) if is_plain else FormulaRMSprop(arrays, decay, momentum, **options)
+            )
 
 
 def step(native: Any, optimizer: Optimizer, loss: Any) -> None:

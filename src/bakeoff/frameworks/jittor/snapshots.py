@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SLOTS = {
     "SGD": {"values": MOMENTUM},
-    "RMSprop": {"values": MEAN_SQUARE},
+    "RMSprop": {"m": MOMENTUM, "values": MEAN_SQUARE},
     "Adam": {"m": FIRST_MOMENT, "values": SECOND_MOMENT},
     "AdamW": {"m": FIRST_MOMENT, "values": SECOND_MOMENT},
 }
@@ -57,7 +57,7 @@ def optimizer_arrays(network: Any, optimizer: Any) -> Iterator[tuple[str, NDArra
     """Return the optimiser's arrays one by one, by slot and canonical parameter, in their own precision and layout."""
     names = {id(array): name for name, (array, _) in nn.parameters(network).items()}
     for group in optimizer.param_groups:
-        for own, slot in _slots(optimizer).items():
+        for own, slot in _slots(optimizer, group).items():
             for parameter, array in zip(group["params"], group[own], strict=True):
                 yield slot_name(slot, names[id(parameter)]), array.numpy()
 
@@ -67,11 +67,11 @@ def _arrays(network: Any, optimizer: Any) -> Iterator[Any]:
     yield from (array for array, _ in nn.parameters(network).values())
     yield from nn.state(network).values()
     for group in optimizer.param_groups:
-        for own in _slots(optimizer):
+        for own in _slots(optimizer, group):
             yield from group[own]
 
 
-def _slots(optimizer: Any) -> dict[str, str]:
-    """Return the lists that an optimiser has; SGD without momentum keeps one, too."""
+def _slots(optimizer: Any, group: dict[str, Any]) -> dict[str, str]:
+    """Return the lists that a group of an optimiser's has; SGD without momentum keeps one, too."""
     (kind,) = {base.__name__ for base in type(optimizer).__mro__} & _SLOTS.keys()
-    return _SLOTS[kind]
+    return {own: slot for own, slot in _SLOTS[kind].items() if own in group}

@@ -29,6 +29,27 @@ class DecayedAdam(mlx.optimizers.Adam):
         return super().apply_single(gradient + self._decay * parameter, parameter, state)
 
 
+class FormulaRMSprop(mlx.optimizers.RMSprop):
+    """MLX's RMSprop with momentum, and with weight decay as an L2 term of the gradient; MLX's has neither."""
+
+    def __init__(self, decay: float, momentum: float, rate: Any, **options: Any) -> None:
+        """Take both beside MLX's own options."""
+        super().__init__(rate, **options)
+        self._decay, self._momentum = decay, momentum
+
+    def init_single(self, parameter: mx.array, state: dict[str, Any]) -> None:
+        """Begin the momentum at zero, too."""
+        super().init_single(parameter, state)
+        state["m"] = mx.zeros_like(parameter)
+
+    def apply_single(self, gradient: mx.array, parameter: mx.array, state: dict[str, Any]) -> mx.array:
+        """Update by the formula of `bakeoff.spec.optimizer.RMSprop`."""
+        gradient = gradient + self._decay * parameter if self._decay else gradient
+        state["v"] = self.alpha * state["v"] + (1 - self.alpha) * mx.square(gradient)
+        state["m"] = self._momentum * state["m"] + gradient / (mx.sqrt(state["v"]) + self.eps)
+        return parameter - self.learning_rate.astype(gradient.dtype) * state["m"]
+
+
 def make(optimizer: Optimizer, names: Mapping[str, str]) -> Any:
     """Make the native optimiser of parameters whose canonical names are given by MLX's paths.
 
@@ -56,8 +77,14 @@ def _native(optimizer: Optimizer) -> Any:
             return mlx.optimizers.AdamW(
                 rate, betas=[beta1, beta2], eps=epsilon, weight_decay=decay, bias_correction=True
             )
-        case RMSprop(decay=decay, epsilon=epsilon):
-            return mlx.optimizers.RMSprop(rate, alpha=decay, eps=epsilon)
+        case RMSprop(decay=kept, epsilon=epsilon, momentum=momentum, weight_decay=decay):
+            options = {"alpha": kept, "eps": epsilon}
+            is_plain = not (momentum or decay)
+            return (
+                mlx.optimizers.RMSprop(rate, **options)
+                if is_plain
+                else FormulaRMSprop(decay, momentum, rate, **options)
+            )
     assert_never(optimizer)
 
 

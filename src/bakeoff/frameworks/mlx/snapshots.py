@@ -20,7 +20,7 @@ _SLOTS: dict[type[Any], dict[str, str]] = {
     mlx.optimizers.Adam: {"m": FIRST_MOMENT, "v": SECOND_MOMENT},
     mlx.optimizers.AdamW: {"m": FIRST_MOMENT, "v": SECOND_MOMENT},
     mlx.optimizers.SGD: {"v": MOMENTUM},
-    mlx.optimizers.RMSprop: {"v": MEAN_SQUARE},
+    mlx.optimizers.RMSprop: {"v": MEAN_SQUARE, "m": MOMENTUM},
 }
 """What MLX's optimisers call their arrays; the learning rate and the count of steps stand beside them."""
 

@@ -111,18 +111,30 @@ class FormulaAdamW(_EpsilonAfterCorrection, keras.optimizers.AdamW):
 
 
 class FormulaRMSprop(keras.optimizers.RMSprop):
-    """Keras' RMSprop with epsilon outside the root; Keras adds it inside."""
+    """Keras' RMSprop with epsilon outside the root and the rate outside the momentum; Keras has both inside."""
 
     note = "epsilon outside the root"
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Update as Keras does without momentum, with epsilon outside the root."""
+        """Update by the formula of `bakeoff.spec.optimizer.RMSprop`, whose decay is in the gradient already."""
         rate = ops.cast(learning_rate, variable.dtype)
         gradient = ops.cast(gradient, variable.dtype)
         v = self._velocities[self._get_variable_index(variable)]
         self.assign(v, ops.add(ops.multiply(self.rho, v), ops.multiply(1 - self.rho, ops.square(gradient))))
         denominator = ops.add(ops.sqrt(v), self.epsilon)
-        self.assign_sub(variable, ops.divide(ops.multiply(rate, gradient), denominator))
+        if not self.momentum:
+            self.assign_sub(variable, ops.divide(ops.multiply(rate, gradient), denominator))
+            return
+        m = self._momentums[self._get_variable_index(variable)]
+        kept = ops.multiply(tf.constant(self.momentum, variable.dtype), m)
+        self.assign(m, ops.add(kept, ops.divide(gradient, denominator)))
+        self.assign_sub(variable, ops.multiply(rate, m))
+
+
+class DecayedRMSprop(_Decayed, FormulaRMSprop):
+    """The same with weight decay as an L2 term of the gradient."""
+
+    note = "weight decay added to the gradient, epsilon outside the root"
 
 
 def make(optimizer: Optimizer, variables: Mapping[str, Any]) -> Any:
@@ -156,8 +168,9 @@ def _native(optimizer: Optimizer) -> Any:
         case AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             moments = {"beta_1": beta1, "beta_2": beta2, "epsilon": epsilon}
             return FormulaAdamW(**common, weight_decay=np.float64(decay), **moments)
-        case RMSprop(decay=decay, epsilon=epsilon):
-            return FormulaRMSprop(**common, rho=decay, epsilon=epsilon)
+        case RMSprop(decay=kept, epsilon=epsilon, momentum=momentum, weight_decay=decay):
+            options = common | {"rho": kept, "epsilon": epsilon, "momentum": momentum}
+            return DecayedRMSprop(decay, **options) if decay else FormulaRMSprop(**options)
 
 
 def describe(native: Any) -> str:

@@ -95,6 +95,7 @@ def _native(optimizer: Optimizer) -> tuple[Any, dict[str, Any]]:
             return torch.optim.Adam, {"lr": rate, "betas": (beta1, beta2), "eps": epsilon, "weight_decay": decay}
         case AdamW(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             return torch.optim.AdamW, {"lr": rate, "betas": (beta1, beta2), "eps": epsilon, "weight_decay": decay}
-        case RMSprop(learning_rate=rate, decay=decay, epsilon=epsilon):
-            return torch.optim.RMSprop, {"lr": rate, "alpha": decay, "eps": epsilon}
+        case RMSprop(learning_rate=rate, decay=kept, epsilon=epsilon, momentum=momentum, weight_decay=decay):
+            beside = {"momentum": momentum, "weight_decay": decay}
+            return torch.optim.RMSprop, {"lr": rate, "alpha": kept, "eps": epsilon, **beside}
     assert_never(optimizer)
