@@ -147,7 +147,7 @@ def ways(framework: str) -> list[str]:
 def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
     """Return whether a test is a part of this run, by its name and parameters."""
     framework, workload = asked.get("framework"), asked.get("workload", asked.get("model"))
-    if test == IN_ALL_MODES[1] and not _is_compiled_alone(asked):
+    if test == IN_ALL_MODES[1] and not is_compiled_alone(asked):
         return False
     if test in DRAWN_BY_TEST or framework not in DECLARED or workload not in KNOWN:
         return test not in DRAWN_BY_TEST or DRAWN_BY_TEST[test](asked)
@@ -184,7 +184,7 @@ def _is_at_full_size(asked: Mapping[str, Any]) -> bool:
     return asked["name"] in first(WORKLOADS | PUBLIC, WHOLE, sources())
 
 
-def _is_compiled_alone(asked: Mapping[str, Any]) -> bool:
+def is_compiled_alone(asked: Mapping[str, Any]) -> bool:
     """Return whether a framework in a mode, or in its default one, is quick or is the one that is drawn."""
     default = DECLARED[asked["framework"]].info.options["mode"].default
     mine = f"{asked['framework']} {asked.get('mode', default)}"
@@ -276,7 +276,7 @@ DRAWN_BY_TEST: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     **dict.fromkeys(CONTENDERS_OF_OPTIONS, _is_chosen),
     **dict.fromkeys(NAMES, _is_named),
     STATISTICS: _keeps_statistics,
-    **dict.fromkeys((PEAKS, OWN_CLOCK), _is_compiled_alone),
+    **dict.fromkeys((PEAKS, OWN_CLOCK), is_compiled_alone),
     COMPILED_ANEW: lambda _: False,
     GRAPHS: lambda asked: (asked["framework"], asked["mode"]) != ("torch", "compiled"),
     PLANTED_IN_A_LAYER: lambda asked: asked["plant"] in first(PLANTS, 1, f"{sources()} {asked['framework']}"),

@@ -37,6 +37,7 @@ from deep import (
     drawn,
     drawn_beside,
     drawn_shallow,
+    is_compiled_alone,
     is_drawn,
     of_depth,
     ways,
@@ -69,14 +70,15 @@ def test_every_workload_is_certified_in_every_run() -> None:
 
 
 def test_in_other_modes_shallow_workloads_go_round() -> None:
-    """In each mode one is certified and its steps are repeated, and all are drawn in time."""
+    """In each mode one is certified, and its steps are repeated unless it is the mode's turn to wait; all are drawn."""
     shallow = of_depth(WORKLOADS, deep=False)
     draws = [drawn_beside("torch", "compiled", str(seed)) for seed in range(200)]
     assert set().union(*draws) == shallow
     assert {len(draw) for draw in draws} == {BESIDE_WORKLOADS}
     asked = {name: {"framework": "torch", "mode": "compiled", "workload": name} for name in shallow}
     certified, repeated = ({name for name in shallow if is_drawn(test, asked[name])} for test in IN_ALL_MODES)
-    assert certified == repeated == drawn_beside("torch", "compiled")
+    assert certified == drawn_beside("torch", "compiled")
+    assert repeated == (certified if is_compiled_alone({"framework": "torch", "mode": "compiled"}) else set())
 
 
 @pytest.mark.parametrize("framework", SLOW)
@@ -88,7 +90,7 @@ def test_a_slow_framework_repeats_the_steps_of_one_shallow_workload(framework: s
         for test in IN_ALL_MODES
     )
     assert repeated <= certified
-    assert len(repeated) == 1
+    assert len(repeated) == is_compiled_alone({"framework": framework})
 
 
 @pytest.mark.parametrize("framework", DECLARED)
