@@ -99,6 +99,7 @@ def typed_in(script: str, folder: Path, variables: dict[str, str]) -> tuple[int,
 
 
 @pytest.mark.slow
+@pytest.mark.by_turns
 @pytest.mark.timeout(480)
 def test_the_tour(clone: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     """Every command of the tour ends well and prints what the page shows, in a folder that is new.

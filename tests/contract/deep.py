@@ -25,7 +25,8 @@ from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.per_sample import OPTION
 
 SLOW = ("tensorflow", "jax", "jittor")
-"""Of the deep workloads each of these certifies one. Torch and MLX take a second or two for each, and compute all."""
+"""Of the deep workloads, and of the models of a user's own, one of these certifies one. Torch and MLX take a second or
+two for each workload, and compute all."""
 
 SHALLOW = 4
 """Of the shallow workloads those frameworks certify one in so many."""
@@ -70,7 +71,7 @@ PLANTS = ("sleep", "float64", "transposed")
 
 CLIPPING = "test_per_sample_gradients_are_those_of_a_loop_over_samples"
 """The test of per-sample gradients. A framework's default way computes one of the two small workloads and one of the
-others; of its other ways and modes one is tried, likewise."""
+others; of its other ways and modes one is tried, with one of the small ones."""
 
 SMALL_CLIPPED = ("mnist-cnn", "imdb-embed")
 OTHER_WAYS = 1
@@ -119,8 +120,14 @@ def of_depth(names: Iterable[str], *, deep: bool) -> set[str]:
 
 
 def drawn(framework: str, seed: str | None = None, names: Iterable[str] = WORKLOADS) -> set[str]:
-    """Return the deep one among workloads that a slow framework computes, drawn by the seed."""
-    return first(of_depth(names, deep=True), 1, f"{seed or sources()} {framework}")
+    """Return the deep one among workloads that a framework computes, drawn by the seed; none where others are slow."""
+    seed = seed or sources()
+    return first(of_depth(names, deep=True), 1, f"{seed} {framework}") if _is_its_turn(framework, seed) else set()
+
+
+def _is_its_turn(framework: str, seed: str) -> bool:
+    """Return whether a framework is quick, or the slow one that is drawn by the seed."""
+    return framework not in SLOW or framework in first(SLOW, 1, seed)
 
 
 def drawn_shallow(framework: str, seed: str | None = None, names: Iterable[str] = WORKLOADS) -> set[str]:
@@ -153,7 +160,7 @@ def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
         return test not in DRAWN_BY_TEST or DRAWN_BY_TEST[test](asked)
     if test == CERTIFICATES[1] and (framework in SLOW or workload in PUBLIC):
         among, count = (MODELS, 1) if framework in SLOW else (PUBLIC, OF_PUBLIC)
-        return workload in first(among, count, f"{sources()} {framework}")
+        return _is_its_turn(framework, sources()) and workload in first(among, count, f"{sources()} {framework}")
     alike = WORKLOADS if workload in WORKLOADS else MODELS
     if is_deep(workload):
         return (test in CERTIFICATES and framework not in SLOW) or workload in drawn(framework, names=alike)
@@ -205,7 +212,8 @@ def _is_clipped(asked: Mapping[str, Any]) -> bool:
     if contender != default and contender not in first(others, OTHER_WAYS, f"{sources()} {framework}"):
         return False
     seed = f"{sources()} {contender}"
-    return workload in first(SMALL_CLIPPED, 1, seed) | first(set(CLIPPED) - set(SMALL_CLIPPED), 1, seed)
+    larger = first(set(CLIPPED) - set(SMALL_CLIPPED), 1, seed) if contender == default else set()
+    return workload in first(SMALL_CLIPPED, 1, seed) | larger
 
 
 def _is_chosen(asked: Mapping[str, Any]) -> bool:

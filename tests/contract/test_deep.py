@@ -46,15 +46,18 @@ from several_devices import CLIPPED_WAYS, WAYS
 
 from bakeoff.spec.contender import parse_contender
 
+TURNS = 600
+"""Runs in which each of the slow frameworks has all that one of them computes by turns."""
+
 
 @pytest.mark.parametrize("framework", SLOW)
 def test_all_workloads_are_drawn_in_time(framework: str) -> None:
-    """The same sources draw the same workloads, a deep one and a part of the shallow ones; changes go round all."""
+    """The same sources draw the same workloads: of one slow framework a deep one, of each some shallow ones."""
     for found, deep_ones in ((drawn, True), (drawn_shallow, False)):
-        draws = [found(framework, str(seed)) for seed in range(200)]
+        draws = [found(framework, str(seed)) for seed in range(TURNS)]
         assert draws[7] == found(framework, "7") != set().union(*draws)
         assert set().union(*draws) == of_depth(WORKLOADS, deep=deep_ones)
-    assert len(drawn(framework) & set(WORKLOADS)) >= 1
+    assert sum(len(drawn(one)) for one in SLOW) == 1
     assert SHALLOW * len(drawn_shallow(framework)) >= len(of_depth(WORKLOADS, deep=False))
 
 
@@ -95,13 +98,13 @@ def test_a_slow_framework_repeats_the_steps_of_one_shallow_workload(framework: s
 
 @pytest.mark.parametrize("framework", DECLARED)
 def test_some_models_of_a_users_own_are_drawn(monkeypatch: pytest.MonkeyPatch, framework: str) -> None:
-    """Each run has one for a framework whose compiler is slow, for others a few public ones; in time it has all."""
+    """Each run has one for one of those whose compilers are slow, for others a few public ones; in time all."""
     among, count = (MODELS, 1) if framework in SLOW else (PUBLIC, OF_PUBLIC)
     seen: set[str] = set()
-    for seed in range(200):
+    for seed in range(TURNS):
         monkeypatch.setattr(deep, "sources", lambda seed=seed: str(seed))
         tried = {name for name in among if is_drawn(CERTIFICATES[1], {"framework": framework, "model": name})}
-        assert len(tried) == count
+        assert len(tried) == (count if framework not in SLOW or drawn(framework, str(seed)) else 0)
         seen |= tried
     assert seen == set(among)
 
