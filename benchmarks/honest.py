@@ -1,15 +1,16 @@
 """Whether honest contenders are certified: how much of what is allowed each uses, over workloads, batches and seeds.
 
-    python benchmarks/honest.py FOLDER [--workloads ...] [--batches 1 8 64] [--in-turn] [--seeds 20] [--size reduced]
-        [--contenders torch jax tensorflow mlx torch:precision=bfloat16] [--judge-only]
+    python benchmarks/honest.py FOLDER [--workloads ...] [--batches 1 8 64] [--in-turn] [--seeds 20] [--first-seed 0]
+        [--size reduced] [--contenders torch jax tensorflow mlx torch:precision=bfloat16] [--judge-only]
         [--output benchmarks/results/honest]
 
 Every seed takes every batch size; with --in-turn the first seed the first one, the second seed the second one, and so
 on round: as many draws of data and parameters over more sizes in less time. The reference and every contender compute
 all their evidence in one process each, which is kept in FOLDER, so that a second call goes on (after a change of the
-code with another FOLDER); --judge-only computes nothing and judges what FOLDER holds. A number is the largest error of
-a check over what it allows, over all of a contender's certificates in a workload (of losses that of the step with the
-largest error): above 1 it is refused. A workload that has no such scenario has its first one.
+code with another FOLDER); --judge-only computes nothing and judges what FOLDER holds. Compilers keep their programs
+there, too: most seeds ask for one that is there. A number is the largest error of a check over what it allows, over all
+of a contender's certificates in a workload (of losses that of the step with the largest error): above 1 it is refused.
+A workload that has no such scenario has its first one.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ class Case(NamedTuple):
     def trial(self, plan: ContenderPlan, purpose: Purpose) -> tuple[Path, TrialSpec]:
         """Return the folder and what is asked of one trial."""
         spec = Specs(self.comparison, self.folder, self.inputs).trial(plan, purpose).spec
-        return self.folder / spec.name, msgspec.structs.replace(spec, learning_steps=0)
+        shared = str(self.folder.resolve().parent / "compiled")
+        kept = {name: text.replace("{cache}", shared) for name, text in (plan.cache_variables or {}).items()}
+        return self.folder / spec.name, msgspec.structs.replace(spec, learning_steps=0, variables=spec.variables | kept)
 
 
 def case_of(root: Path, asked: argparse.Namespace, workload: str, batch: int, seed: int) -> Case:
@@ -184,7 +187,8 @@ def main() -> None:
     parser.add_argument("--contenders", nargs="+", default=PLAIN)
     parser.add_argument("--batches", nargs="+", type=int, default=[1, 8, 64])
     parser.add_argument("--in-turn", action="store_true", help="one batch size a seed")
-    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--seeds", type=int, default=20, help="how many")
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--size", default="reduced")
     parser.add_argument("--scenario", default="train")
     parser.add_argument("--threads", type=int)
@@ -192,10 +196,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
+    last = asked.first_seed + asked.seeds - 1
     cases = [
         case_of(asked.folder, asked, workload, batch, seed)
         for workload in asked.workloads
-        for seed in range(asked.seeds)
+        for seed in range(asked.first_seed, last + 1)
         for batch in ([asked.batches[seed % len(asked.batches)]] if asked.in_turn else asked.batches)
     ]
     if not asked.judge_only:
@@ -205,8 +210,8 @@ def main() -> None:
     every, refused, failed = (sum(row[key] for row in found) for key in ("certificates", "refused", "failed"))
     about = (
         "Certificates of honest contenders: the share of what is allowed that the worst of each check uses\n\n"
-        f"{asked.scenario}, {asked.size} size, batches {batches}, seeds 0 to {asked.seeds - 1}: {every} certificates, "
-        f"{refused} refused, {failed} not made."
+        f"{asked.scenario}, {asked.size} size, batches {batches}, seeds {asked.first_seed} to {last}: "
+        f"{every} certificates, {refused} refused, {failed} not made."
     )
     write(found, about, asked.output)
 
