@@ -31,7 +31,7 @@ demo: environments ## race the frameworks on handwritten digits: verdict, chart 
 	@echo
 	@$(CALL)
 
-test: $(READY) ## every check and every test, with every framework (some 25 minutes on 2 cores after set-up)
+test: $(READY) ## every check, and tests with every framework (some 15 minutes on 2 cores after set-up)
 	@$(MAKE) --no-print-directory --jobs=3 compiled-environment largest-environment installed-environments
 	$(BIN)/python tests/report/browser/tools.py
 	$(BIN)/pytest $(SPREAD) --durations=20
@@ -47,7 +47,7 @@ largest-environment: check
 installed-environments: $(READY)
 	$(BIN)/bakeoff env create $(filter-out $(COMPILED) $(LARGEST),$(TESTED))
 
-test-all: ## as `make test`, of which the sources draw a part, with nothing left out (some 10 minutes more)
+test-all: ## as `make test`, of which the sources draw a part, with nothing left out but planted faults (about twice as long)
 	BAKEOFF_TESTS=all $(MAKE) test
 
 test-quick: check ## lint, types and every test that is not slow, without any framework (under 3 minutes on 2 cores)

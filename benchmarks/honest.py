@@ -94,7 +94,7 @@ def compute(cases: list[Case], root: Path) -> None:
             wanted.append((plan, "certify"))
         for plan, purpose in wanted:
             folder, spec = case.trial(plan, purpose)  # type: ignore[arg-type]
-            key = plan.interpreter, str(sorted(plan.variables.items()))
+            key = plan.interpreter, str(sorted(spec.variables.items()))
             jobs[key].append((str(folder), spec))
     for number, ((interpreter, _), trials) in enumerate(jobs.items()):
         job = root / f"trials-{number}.json"

@@ -9,9 +9,10 @@ Each convolution has a BatchNorm, and SiLU behind it but where a block narrows. 
 Source: Tan and Le, arXiv 1905.11946, table 1; padding on both sides and BatchNorm (momentum 0.1, epsilon 1e-5) as in
 torchvision's efficientnet_b0, where the authors' code has 0.01 and 1e-3. RMSProp with decay 0.9, momentum 0.9 and
 weight decay 1e-5, and a rate of 0.256 times 0.97 every 2.4 epochs, are the paper's; the authors' code has epsilon 1e-3,
-and 0.016 for each 256 images, which is 0.004 for our batch of 64, and decays all but BatchNorm's parameters. Theirs
-adds epsilon inside the root, bakeoff's behind it. Left out is what stands beside the step: changed images, averaged
-weights, a warm-up and smoothed labels.
+and 0.016 for each 256 images, which is 0.004 for our batch of 64, and decays all but BatchNorm's parameters. Its
+RMSProp, TensorFlow 1's, adds epsilon inside the root, has the rate inside the momentum and begins its mean of squares
+at 1; bakeoff's is PyTorch's. Left out is what stands beside the step: changed images, averaged weights, a warm-up and
+smoothed labels.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ SGD_FULL = SGD(learning_rate=0.1, momentum=0.9, weight_decay=0.01)
 ADAM = Adam(learning_rate=1e-3)
 ADAMW = AdamW(learning_rate=1e-3, weight_decay=0.05)
 RMSPROP = RMSprop(learning_rate=1e-3)
+RMSPROP_FULL = RMSprop(learning_rate=1e-3, momentum=0.9, weight_decay=0.01)
 
 
 def checked(arrays: Any, optimizer: Optimizer | None, precision: str = "float32") -> Check:
@@ -84,17 +85,22 @@ def sgd(*, nesterov: bool = False, dampening: float = 0.0, decay: float = 0.01) 
     return step
 
 
-def rmsprop(*, inside: bool = False, decay: float = 0.99) -> Step:
-    """Give RMSprop with one thing done as some libraries do it."""
+def rmsprop(
+    *, inside: bool = False, decay: float = 0.99, momentum: float = 0.0, coupled: float = 0.0, before: bool = False
+) -> Step:
+    """Give RMSprop with one thing done as some libraries do it; `before` has the momentum of gradients."""
 
     def step(p: Array, g: Array, state: dict[str, Array], _: int) -> Array:
+        g = g + coupled * p
         v = state["v"] = decay * state.get("v", 0.0) + (1 - decay) * g * g
-        return p - 1e-3 * g / (np.sqrt(v + 1e-8) if inside else np.sqrt(v) + 1e-8)
+        root = np.sqrt(v + 1e-8) if inside else np.sqrt(v) + 1e-8
+        m = state["m"] = momentum * state.get("m", 0.0) + (g if before else g / root)
+        return p - 1e-3 * (m / root if before else m)
 
     return step
 
 
-@pytest.mark.parametrize("optimizer", [SGD_FULL, ADAM, ADAMW, RMSPROP])
+@pytest.mark.parametrize("optimizer", [SGD_FULL, ADAM, ADAMW, RMSPROP, RMSPROP_FULL])
 def test_the_formula_passes(optimizer: Optimizer) -> None:
     """The formula itself, in float64 and rounded to float32, is certified."""
     assert checked(formula(optimizer), optimizer).passed
@@ -109,6 +115,7 @@ def test_the_formula_passes(optimizer: Optimizer) -> None:
         (adam(decay=0.05, dtype=np.float32), ADAMW),
         (sgd(), SGD_FULL),
         (rmsprop(), RMSPROP),
+        (rmsprop(momentum=0.9, coupled=0.01), RMSPROP_FULL),
     ],
 )
 def test_another_writing_of_the_formula_passes(step: Step, optimizer: Optimizer) -> None:
@@ -142,6 +149,9 @@ def test_decay_by_a_rounded_factor_passes(rate: float, decay: float) -> None:
         (sgd(decay=0.0), SGD_FULL),
         (rmsprop(inside=True), RMSPROP),
         (rmsprop(decay=0.9), RMSPROP),
+        (rmsprop(momentum=0.9), RMSPROP_FULL),
+        (rmsprop(coupled=0.01), RMSPROP_FULL),
+        (rmsprop(momentum=0.9, coupled=0.01, before=True), RMSPROP_FULL),
     ],
 )
 def test_another_formula_fails(step: Step, optimizer: Optimizer) -> None:

@@ -67,7 +67,7 @@ def test_the_probe_has_steps_that_clip_and_steps_that_do_not(clip_norm: float) -
         Cosine(steps=600_000, warmup_steps=2000, final=0.1),
         InverseSquareRoot(warmup_steps=4000),
         StepDecay(boundaries=(30_000, 60_000), factor=0.1, warmup_steps=500),
-        Exponential(every=30_000, factor=0.5, staircase=True, warmup_steps=500),
+        Exponential(every=30_000, factor=0.5, warmup_steps=500),
     ],
 )
 def test_the_probe_sees_a_schedule_rise_and_fall(schedule: Schedule) -> None:
@@ -77,6 +77,15 @@ def test_the_probe_sees_a_schedule_rise_and_fall(schedule: Schedule) -> None:
     found = [factor(short, t) for t in range(1, PROBE_STEPS + 1)]
     assert found[:2] == [0.5, 1.0]
     assert isinstance(schedule, Constant) or len(set(found)) > 3
+
+
+def test_the_probe_tells_a_staircase_from_a_slope() -> None:
+    """An exponential of any length falls at once in some steps of the probe, and evenly in others."""
+    kinds = [Exponential(every=48_044, factor=0.97, staircase=staircase) for staircase in (True, False)]
+    short = [probed(SGD(learning_rate=1.0, schedule=schedule)).schedule for schedule in kinds]
+    stairs, slope = ([factor(one, t) for t in range(1, PROBE_STEPS + 1)] for one in short if one is not None)
+    assert len(set(stairs)) == 3
+    assert len(set(slope)) == PROBE_STEPS
 
 
 def test_the_probe_has_both_groups() -> None:

@@ -25,6 +25,7 @@ OPTIMIZERS: list[Optimizer] = [
     Adam(learning_rate=1e-3),
     AdamW(learning_rate=1e-3, weight_decay=0.1),
     RMSprop(learning_rate=1e-3, decay=0.99, epsilon=1e-8),
+    RMSprop(learning_rate=1e-3, decay=0.9, epsilon=1e-3, momentum=0.9, weight_decay=1e-2),
 ]
 NAMES = ["dense.weight", "dense.bias"]
 

@@ -38,10 +38,10 @@ WHOLE = 3
 """How many workloads are held at full size against their independent implementation; at a small one all are."""
 
 OF_PUBLIC = 3
-"""How many public models a quick framework certifies, beside all of the tests; a slow one certifies one of all."""
+"""How many public models a quick framework certifies, beside all of the tests'; a slow one in its turn one of all."""
 
 BESIDE_WORKLOADS = 1
-"""How many shallow workloads are certified in a mode that is no framework's default; their steps are repeated, too."""
+"""How many shallow workloads are certified in a mode that is no framework's default."""
 
 CERTIFICATES = ("test_every_framework_computes_the_same", "test_a_model_of_a_users_own_gets_its_certificate")
 """The tests that certify workloads."""

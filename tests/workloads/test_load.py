@@ -288,6 +288,11 @@ def test_build_is_no_function(file: Any) -> None:
             "SGD(learning_rate=0.1, schedule=Exponential(every=0, factor=0.0))",
             "optimizer.schedule.every is 0; it must be at least 1",
         ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=Exponential(every=2, factor=1.5))",
+            "factor is 1.5; it must be above 0 and at most 1",
+        ),
         ('name="mine"', 'name="My Model"', "name is 'My Model'"),
         ("WORKLOAD = Workload(", "WORKLOAD = dict(", "it must be a bakeoff.spec.workload.Workload"),
     ],

@@ -54,6 +54,28 @@ def test_what_frameworks_compute_is_the_same(schedule: Schedule, expected: dict[
     assert {t: float(schedules.factor(schedule, float(t), np)) for t in expected} == pytest.approx(expected, abs=1e-15)
 
 
+def test_a_staircase_is_where_it_should_be_by_a_compilers_division() -> None:
+    """XLA divides by multiplying with a reciprocal, in float32: 41 and 751 are among those for which that is less."""
+    for every in (3, 41, 47, 751, 48_044):
+        schedule = Exponential(every=every, factor=0.5, staircase=True)
+        steps = [k * every + one for k in range(1, 20) for one in (0, 1, 2)]
+
+        class Reciprocal(np.ndarray):
+            """Numbers of float32 whose quotients are products."""
+
+            def __truediv__(self, other: object) -> np.ndarray:
+                return self * (np.float32(1) / np.float32(other))  # type: ignore[arg-type,no-any-return]
+
+        t = np.array(steps, np.float32).view(Reciprocal)
+        assert schedules.factor(schedule, t, np) == pytest.approx([factor(schedule, one) for one in steps])
+
+
+def test_a_long_warm_up_overflows_nothing() -> None:
+    """What lies behind it is not computed with an exponent below 0."""
+    schedule = Exponential(every=1, factor=0.1, warmup_steps=500)
+    assert schedules.factor(schedule, 1.0, np) == pytest.approx(1 / 500)
+
+
 def test_the_rate_is_multiplied() -> None:
     """Without a schedule every step has the learning rate, with one its factor's share."""
     assert [rate(SGD(learning_rate=0.4), t) for t in (1, 7)] == [0.4, 0.4]

@@ -32,6 +32,9 @@ _ZERO_SHARE = 0.1  # exact zeros: a dead unit's gradient, where only decay and m
 _WARMUP, _LAST = 2, 5
 """Steps of a schedule's warm-up on the probe, and the step in which it has fallen: two steps see what is between."""
 
+_EVERY = 2
+"""Steps in which an exponential falls once: where it was one, a staircase would be a slope."""
+
 _CLIPPED = (4.0, 0.5, 1.5, 0.9, 30.0, 0.01)
 """Norms of the probe's gradients in units of clip_norm: steps that clip, and steps that do not."""
 
@@ -56,7 +59,7 @@ def _short(schedule: Schedule) -> Schedule:
         boundaries = tuple(range(_WARMUP + 1, PROBE_STEPS))[: len(schedule.boundaries)]
         return msgspec.structs.replace(schedule, boundaries=boundaries)
     if isinstance(schedule, Exponential):
-        return msgspec.structs.replace(schedule, every=1)
+        return msgspec.structs.replace(schedule, every=min(schedule.every, _EVERY))
     has_end = isinstance(schedule, Linear | Polynomial | Cosine)
     return msgspec.structs.replace(schedule, steps=_LAST) if has_end else schedule
 

@@ -41,6 +41,8 @@ def _behind(schedule: Schedule, t: Any, ops: Any) -> Any:
             for boundary in boundaries:
                 found = ops.where(t > boundary, each * found, found)
         case Exponential(every=every, factor=each, staircase=staircase, warmup_steps=warmup):
-            done = (t - 1.0 - warmup) / every
-            found = each ** (ops.floor(done) if staircase else done)
+            # XLA divides by multiplying with the reciprocal, whose rounding would make a whole number one less: so the
+            # middle between two steps is rounded down. During the warm-up it has no meaning, and must not overflow.
+            done = ops.floor((t - 0.5 - warmup) / every) if staircase else (t - 1.0 - warmup) / every
+            found = each ** ops.maximum(done, 0.0)
     return found

@@ -91,7 +91,8 @@ def schedule_words(schedule: Schedule) -> str:
         case StepDecay(boundaries=boundaries, factor=factor):
             text = f"times {factor:g} after {_steps_in_words(boundaries)}"
         case Exponential(every=every, factor=factor, staircase=staircase):
-            text = f"times {factor:g} {'behind' if staircase else 'over'} every {every} steps"
+            each = "in each step" if every == 1 else f"{'behind' if staircase else 'over'} every {every} steps"
+            text = f"times {factor:g} {each}"
         case _:
             text = "constant"
     return f"{text}, warm-up of {schedule.warmup_steps} steps" if schedule.warmup_steps else text

@@ -204,14 +204,23 @@ def _schedule_faults(schedule: Schedule) -> Iterator[str]:
             yield f"steps is {schedule.steps}; it must be above warmup_steps, which is {warmup}"
         if not 0 <= schedule.final < math.inf:
             yield f"final is {schedule.final}; it must be at least 0"
+    if isinstance(schedule, StepDecay | Exponential):
+        yield from _factor_faults(schedule, max(warmup, 0))
+
+
+def _factor_faults(schedule: StepDecay | Exponential, warmup: int) -> Iterator[str]:
+    """Yield a sentence for each number by which a rate cannot fall by factors."""
+    most = math.inf
     if isinstance(schedule, StepDecay):
-        boundaries = (max(warmup, 0), *schedule.boundaries)
+        boundaries = (warmup, *schedule.boundaries)
         if len(boundaries) == 1 or any(second <= first for first, second in pairwise(boundaries)):
             yield f"boundaries is {schedule.boundaries}; it must hold rising steps behind the warm-up of {warmup}"
-    if isinstance(schedule, Exponential) and schedule.every < 1:
-        yield f"every is {schedule.every}; it must be at least 1"
-    if isinstance(schedule, StepDecay | Exponential) and not 0 < schedule.factor < math.inf:
-        yield f"factor is {schedule.factor}; it must be above 0"
+    else:
+        most = 1.0  # many powers of more are infinite
+        if schedule.every < 1:
+            yield f"every is {schedule.every}; it must be at least 1"
+    if not 0 < schedule.factor <= most or schedule.factor == math.inf:
+        yield f"factor is {schedule.factor}; it must be above 0{' and at most 1' if most == 1 else ''}"
 
 
 def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:

@@ -121,15 +121,15 @@ OPTIMIZERS = [
         "weight decay after momentum",
         [
             (
-                "optax.chain(optax.add_decayed_weights(decay, _mask(optimizer)), sgd)",
-                "optax.chain(optax.trace(momentum), optax.add_decayed_weights(decay), optax.scale(-rate))",
+                "return _decayed(optimizer, decay, sgd)",
+                "return optax.chain(optax.trace(momentum), optax.add_decayed_weights(decay), optax.scale(-rate))",
             )
         ],
         {"optimizer/SGD with decay": "optimizer"},
     ),
     in_optimizers(
         "RMSprop's epsilon is within the root, as optax has it",
-        [(", eps_in_sqrt=False", "")],
+        [("optax.rmsprop(rate, decay=decay, eps=epsilon, eps_in_sqrt=False)", "optax.rmsprop(rate, decay, epsilon)")],
         {"optimizer/RMSprop with a large epsilon": "optimizer"},
     ),
     in_optimizers(

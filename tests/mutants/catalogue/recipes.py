@@ -100,7 +100,7 @@ MUTANTS = [
     ),
     in_jittor(
         "those without decay have RMSprop's",
-        [('decay, arrays = group.get("weight_decay", self._decay), (', "decay, arrays = self._decay, (")],
+        [('decay = group.get("weight_decay", self._decay)', "decay = self._decay")],
         STAIRCASE,
     ),
     in_mlx(
@@ -185,7 +185,7 @@ MUTANTS = [
     ),
     in_schedules(
         "a staircase is a slope",
-        [("(ops.floor(done) if staircase else done)", "done")],
+        [("ops.floor((t - 0.5 - warmup) / every) if staircase else ", "")],
         {OF_SCHEDULES: "test_what_frameworks_compute_is_the_same"},
     ),
     in_formula(

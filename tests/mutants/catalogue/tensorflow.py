@@ -61,7 +61,7 @@ MUTANTS = [
     ),
     in_optimizers(
         "RMSprop's epsilon is where Keras has it",
-        [("return FormulaRMSprop(", "return keras.optimizers.RMSprop(")],
+        [("else FormulaRMSprop(**", "else keras.optimizers.RMSprop(**")],
         {"optimizer/RMSprop": "optimizer"},
     ),
     in_optimizers(

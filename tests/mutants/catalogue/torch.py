@@ -117,9 +117,9 @@ MUTANTS = [
         {"case/avg_pool2d with padding": "outputs", "inceptionv3/train": "outputs"},
     ),
     in_nn(
-        "LayerNorm has a bias that nobody asked for",
-        [("super().__init__(features, eps=epsilon, bias=bias)", "super().__init__(features, eps=epsilon)")],
-        {"case/layer norm without a bias": "outputs"},
+        "LayerNorm takes PyTorch's default epsilon",
+        [("super().__init__(features, eps=epsilon, bias=bias)", "super().__init__(features, bias=bias)")],
+        {"case/layer norm with an epsilon": "outputs"},
     ),
     in_maps(
         "group normalisation has a group of its own for each channel",

@@ -200,7 +200,7 @@ OPTIMIZERS = [
     ),
     in_optimizers(
         "centred RMSprop",
-        [('"alpha": decay, "eps": epsilon}', '"alpha": decay, "eps": epsilon, "centered": True}')],
+        [('"alpha": kept, "eps": epsilon,', '"alpha": kept, "eps": epsilon, "centered": True,')],
         {"optimizer/RMSprop": "optimizer", "resnet50-cifar10/train": "optimizer"},
     ),
 ]

@@ -91,6 +91,8 @@ def apply(
 def native_name(optimizer: Optimizer) -> str:
     """Return the name of the optax function that `make` calls, and what was asked for beside it."""
     parts = [f"optax.{type(optimizer).__name__.lower()}"]
+    if isinstance(optimizer, RMSprop) and optimizer.momentum:
+        parts = ["optax.scale_by_rms", "trace"]
     if optimizer.schedule is not None:
         parts.append("a schedule")
     if optimizer.no_decay:

@@ -38,27 +38,34 @@ class FormulaAdam(jt.optim.Adam):
 class FormulaRMSprop(jt.optim.RMSprop):
     """Jittor's RMSprop with momentum, and with weight decay as an L2 term of the gradient; Jittor's has neither."""
 
-    note = "momentum and weight decay beside it"
-
     def __init__(self, parameters: list[Any], decay: float, momentum: float, **options: Any) -> None:
-        """Take both beside Jittor's own options, and begin the momentum at zero."""
+        """Take both beside Jittor's own options, and begin a momentum at zero."""
         super().__init__(parameters, **options)
         self._decay, self._momentum = decay, momentum
-        for group in self.param_groups:
+        added = ("momentum" if momentum else "", "weight decay added to the gradient" if decay else "")
+        self.note = ", ".join(filter(None, added))
+        for group in self.param_groups if momentum else ():
             group["m"] = [jt.zeros(one.shape, one.dtype).stop_grad() for one in group["params"]]
 
     def step(self, loss: Any = None, retain_graph: bool = False) -> None:  # noqa: FBT001, FBT002 - Jittor's signature
         """Update by the formula of `bakeoff.spec.optimizer.RMSprop`."""
         self.pre_step(loss, retain_graph)
         for group in self.param_groups:
-            decay, arrays = group.get("weight_decay", self._decay), ("params", "grads", "values", "m")
-            for p, g, v, m in zip(*(group[name] for name in arrays), strict=True):
+            decay = group.get("weight_decay", self._decay)
+            momenta = group.get("m", [None] * len(group["params"]))
+            for p, g, v, m in zip(group["params"], group["grads"], group["values"], momenta, strict=True):
                 if not p.is_stop_grad():
-                    gradient = g + decay * p
-                    v.update(self.alpha * v + (1 - self.alpha) * gradient * gradient)
-                    m.update(self._momentum * m + gradient / (jt.sqrt(v) + self.eps))
-                    p.update(p - self.lr * m)
+                    self._update(p, g + decay * p, v, m)
         self.post_step()
+
+    def _update(self, parameter: Any, gradient: Any, v: Any, m: Any) -> None:
+        """Update one parameter and its arrays."""
+        v.update(self.alpha * v + (1 - self.alpha) * gradient * gradient)
+        change = gradient / (jt.sqrt(v) + self.eps)
+        if m is not None:
+            m.update(self._momentum * m + change)
+            change = m
+        parameter.update(parameter - self.lr * change)
 
 
 def make(optimizer: Optimizer, parameters: Mapping[str, Any]) -> Any:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class DecayedAdam(mlx.optimizers.Adam):
     """MLX's Adam with weight decay as an L2 term of the gradient; MLX has no decay but AdamW's."""
 
+    note = "weight decay added to the gradient"
+
     def __init__(self, decay: float, rate: Any, **options: Any) -> None:
         """Take the decay beside MLX's own options."""
         super().__init__(rate, **options)
@@ -36,15 +38,20 @@ class FormulaRMSprop(mlx.optimizers.RMSprop):
         """Take both beside MLX's own options."""
         super().__init__(rate, **options)
         self._decay, self._momentum = decay, momentum
+        added = ("momentum" if momentum else "", "weight decay added to the gradient" if decay else "")
+        self.note = ", ".join(filter(None, added))
 
     def init_single(self, parameter: mx.array, state: dict[str, Any]) -> None:
-        """Begin the momentum at zero, too."""
+        """Begin the momentum at zero, too, where there is one."""
         super().init_single(parameter, state)
-        state["m"] = mx.zeros_like(parameter)
+        if self._momentum:
+            state["m"] = mx.zeros_like(parameter)
 
     def apply_single(self, gradient: mx.array, parameter: mx.array, state: dict[str, Any]) -> mx.array:
         """Update by the formula of `bakeoff.spec.optimizer.RMSprop`."""
         gradient = gradient + self._decay * parameter if self._decay else gradient
+        if not self._momentum:
+            return super().apply_single(gradient, parameter, state)
         state["v"] = self.alpha * state["v"] + (1 - self.alpha) * mx.square(gradient)
         state["m"] = self._momentum * state["m"] + gradient / (mx.sqrt(state["v"]) + self.eps)
         return parameter - self.learning_rate.astype(gradient.dtype) * state["m"]
@@ -117,7 +124,10 @@ def squares(gradient: Any) -> Any:
 def describe(native: Any, optimizer: Optimizer) -> str:
     """Return the name of an optimiser's class, and what was asked for beside it."""
     inner = getattr(native, "optimizers", [native])
-    parts = [f"mlx.optimizers.{type(inner[0]).__name__}"]
+    own = next(base for base in type(inner[-1]).__mro__ if base.__module__.startswith("mlx"))
+    parts = [f"mlx.optimizers.{own.__name__}"]
+    if note := getattr(inner[-1], "note", ""):
+        parts.append(note)
     if len(inner) > 1:
         parts.append("in a MultiOptimizer")
     if optimizer.schedule is not None:

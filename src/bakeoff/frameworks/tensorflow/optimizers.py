@@ -113,7 +113,10 @@ class FormulaAdamW(_EpsilonAfterCorrection, keras.optimizers.AdamW):
 class FormulaRMSprop(keras.optimizers.RMSprop):
     """Keras' RMSprop with epsilon outside the root and the rate outside the momentum; Keras has both inside."""
 
-    note = "epsilon outside the root"
+    @property
+    def note(self) -> str:
+        """Tell what is replaced, of what is asked for."""
+        return "epsilon outside the root" + (", the rate outside of the velocity" if self.momentum else "")
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Update by the formula of `bakeoff.spec.optimizer.RMSprop`, whose decay is in the gradient already."""
@@ -134,7 +137,10 @@ class FormulaRMSprop(keras.optimizers.RMSprop):
 class DecayedRMSprop(_Decayed, FormulaRMSprop):
     """The same with weight decay as an L2 term of the gradient."""
 
-    note = "weight decay added to the gradient, epsilon outside the root"
+    @property
+    def note(self) -> str:
+        """Tell the decay, too."""
+        return f"weight decay added to the gradient, {super().note}"
 
 
 def make(optimizer: Optimizer, variables: Mapping[str, Any]) -> Any:
