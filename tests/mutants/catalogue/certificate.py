@@ -27,6 +27,7 @@ OF_STAGE = "unit/tests/race/test_certify.py"
 OF_SPREAD = "unit/tests/certify/test_spread.py"
 OF_REFERENCE = "unit/tests/race/test_reference_device.py"
 OF_SELF_TEST = "unit/tests/race/test_selftest.py"
+OF_TOLERANCES = "unit/tests/certify/test_tolerances.py"
 OF_UPDATE = "unit/tests/certify/test_update.py"
 
 SMALL = "test_the_rounding_of_a_small_gradient_is_no_fault"
@@ -125,6 +126,16 @@ MUTANTS = [
         "a step may be a rounding of the parameter larger than AdamW's three",
         [("return 2.5 if", "return 12.5 if")],
         {OF_UPDATE: WARM_UP},
+    ),
+    in_tolerances(
+        "a loss that one draw met by chance is held to it",
+        [
+            (
+                "_carried(_followed(found.losses, found.trajectory)[:steps], least)",
+                "_carried(found.losses[:steps], least)",
+            )
+        ],
+        {OF_TOLERANCES: "test_a_loss_that_a_draw_met_by_chance_is_allowed_what_its_parameters_say"},
     ),
     in_update(
         "a small gradient's rounding is held by itself alone",
