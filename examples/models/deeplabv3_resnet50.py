@@ -14,8 +14,6 @@ references/segmentation/train.py, over as many steps as its 30 epochs of VOC 201
 
 from __future__ import annotations
 
-import math
-
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.schedule import Polynomial
@@ -25,7 +23,6 @@ CLASSES = 21
 VOID = CLASSES
 EXPANSION = 4
 FIRST_DILATED = 2  # the stages before it have strides
-REDUCTION = 8  # of height and width, by the strides of the stem, its pooling and the second stage
 
 
 def labels(height, width):
@@ -74,8 +71,7 @@ def build(nn, size):
             self.stem = conv_norm(3, width, 7, stride=2)
             self.blocks = nn.ModuleList([bottleneck(**one) for one in arrangement(width, config["stages"])])
             features = width * 2 ** (len(config["stages"]) - 1) * EXPANSION
-            map_shape = tuple(math.ceil(side / REDUCTION) for side in size.input_shape[:2])
-            self.pyramid = pyramid(features, branch, config["dilations"], map_shape)
+            self.pyramid = pyramid(features, branch, config["dilations"])
             self.mix = conv_norm(branch, branch, 3)
             self.head = nn.Conv2d(branch, CLASSES, 1)
 
@@ -93,9 +89,8 @@ def make_pyramid(nn, conv_norm):
     """Make the class of the five branches and what joins them."""
 
     class Pyramid(nn.Module):
-        def __init__(self, inputs, outputs, dilations, map_shape):
+        def __init__(self, inputs, outputs, dilations):
             super().__init__()
-            self.map_shape = map_shape
             self.point = conv_norm(inputs, outputs, 1)
             self.dilated = nn.ModuleList([conv_norm(inputs, outputs, 3, dilation=one) for one in dilations])
             self.pooled = conv_norm(inputs, outputs, 1)
@@ -105,7 +100,7 @@ def make_pyramid(nn, conv_norm):
         def forward(self, x):
             branches = [nn.relu(branch(x)) for branch in (self.point, *self.dilated)]
             pooled = nn.relu(self.pooled(nn.adaptive_avg_pool2d(x, (1, 1))))
-            branches.append(nn.resize(pooled, self.map_shape, "bilinear"))
+            branches.append(nn.resize(pooled, nn.map_size(x), "bilinear"))
             return self.drop(nn.relu(self.join(nn.concat_channels(branches))))
 
     return Pyramid

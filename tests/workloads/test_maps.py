@@ -99,6 +99,7 @@ def test_the_shape_of_the_result(give: Any, shape: tuple[int, ...], kind: str) -
         (lambda nn: MAP * nn.per_channel(Shape((5,))), "do not fit"),
         (lambda nn: nn.split_channels(MAP, (2, 3)), "these are 5 channels"),
         (lambda nn: nn.channel_shuffle(MAP, 4), "channels=6 cannot be divided"),
+        (lambda nn: nn.map_size(SEQUENCE), "nn.map_size takes a feature map"),
     ],
 )
 def test_mistakes_are_told(give: Any, told: str) -> None:

@@ -74,6 +74,12 @@ def resize(x: Shape, size: tuple[int, int], method: str) -> Shape:
     return _sized(x, sizes)
 
 
+def map_size(x: Shape) -> tuple[int, int]:
+    """Return a map's height and width."""
+    check_kind("map_size", x, "map")
+    return x.dims[1], x.dims[2]
+
+
 def pad2d(x: Shape, sides: Any) -> Shape:
     """Return the map with its edges."""
     check_kind("pad2d", x, "map")
@@ -146,6 +152,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         max_pool1d,
         adaptive_avg_pool2d,
         resize,
+        map_size,
         pad2d,
         from_tokens,
         per_channel,

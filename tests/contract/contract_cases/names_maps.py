@@ -285,7 +285,8 @@ def sizes() -> Case:
             parts = nn.split_channels(nn.channel_shuffle(nn.tanh(m.first(x)), 3), (1, 2, 3))
             parts.insert(0, parts.pop())  # a list in every framework
             x = nn.pad2d(nn.concat_channels(parts), ((1, 0), (2, 1)))
-            x = nn.resize(nn.tanh(nn.resize(x, (10, 18), "nearest") + 0.5), (7, 20), "bilinear")
+            height, width = nn.map_size(x)  # 5 and 6
+            x = nn.resize(nn.tanh(nn.resize(x, (2 * height, 3 * width), "nearest") + 0.5), (7, 20), "bilinear")
             x = nn.adaptive_avg_pool2d(nn.tanh(x), (4, 3))
             return m.head(nn.flatten(nn.from_tokens(nn.tokens(x), (3, 4))))
 
@@ -300,7 +301,15 @@ def sizes() -> Case:
         return head(weights, adaptive_avg_pool(np.tanh(x), (4, 3)))
 
     return Case(
-        names=("split_channels", "channel_shuffle", "pad2d", "resize", "adaptive_avg_pool2d", "from_tokens"),
+        names=(
+            "split_channels",
+            "channel_shuffle",
+            "pad2d",
+            "map_size",
+            "resize",
+            "adaptive_avg_pool2d",
+            "from_tokens",
+        ),
         build=build,
         forward=forward,
         x=random(BATCH, 4, 3, 2),

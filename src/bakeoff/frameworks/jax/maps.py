@@ -80,6 +80,12 @@ def resize(x: jax.Array, size: Pair, method: str) -> jax.Array:
     return jax.image.resize(x, (x.shape[0], *pair(size), x.shape[3]), method, antialias=False)
 
 
+def map_size(x: jax.Array) -> tuple[int, int]:
+    """Return a map's height and width."""
+    height, width = x.shape[-3:-1]
+    return int(height), int(width)
+
+
 def pad2d(x: jax.Array, sides: tuple[tuple[int, int], tuple[int, int]]) -> jax.Array:
     """Return a map with zeros around it."""
     return jnp.pad(x, ((0, 0), *sides, (0, 0)))

@@ -135,6 +135,12 @@ def _upsample(lengths: tuple[int, int], sizes: tuple[int, int], mode: Any) -> An
     return mlx.nn.Upsample((exact[0], exact[1]), mode=mode)
 
 
+def map_size(x: mx.array) -> tuple[int, int]:
+    """Return a map's height and width."""
+    height, width = x.shape[-3:-1]
+    return int(height), int(width)
+
+
 def pad2d(x: mx.array, sides: tuple[tuple[int, int], tuple[int, int]]) -> mx.array:
     """Zeros around a map."""
     return mx.pad(x, [(0, 0), *sides, (0, 0)])

@@ -101,6 +101,12 @@ def _mapped(x: Any, rows: Any, columns: Any) -> Any:
     return tf.einsum("bhwc,yh,xw->byxc", x, tf.constant(rows, x.dtype), tf.constant(columns, x.dtype))
 
 
+def map_size(x: Any) -> tuple[int, int]:
+    """Return a map's height and width."""
+    height, width = x.shape[-3:-1]
+    return int(height), int(width)
+
+
 def pad2d(x: Any, sides: tuple[tuple[int, int], tuple[int, int]]) -> Any:
     """Put zeros around a map."""
     return tf.pad(x, [(0, 0), *sides, (0, 0)])

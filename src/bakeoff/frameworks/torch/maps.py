@@ -112,6 +112,12 @@ def resize(x: Any, size: Pair, method: str) -> Any:
     return F.interpolate(x, pair(size), mode=method)
 
 
+def map_size(x: Any) -> tuple[int, int]:
+    """Return a map's height and width."""
+    height, width = x.shape[-2:]
+    return int(height), int(width)
+
+
 def pad2d(x: Any, sides: tuple[tuple[int, int], tuple[int, int]]) -> Any:
     """Zeros around a map."""
     return F.pad(x, (*sides[1], *sides[0]))
