@@ -88,6 +88,8 @@ class RMSprop(msgspec.Struct, frozen=True, tag="rmsprop", kw_only=True):
 
 Optimizer = SGD | Adam | AdamW | RMSprop
 
+_TOLD = {"momentum", "beta1", "beta2", "decay", "epsilon"}
+
 
 def decay_of(optimizer: Optimizer, parameter: str) -> float:
     """Return the weight decay of a parameter by its canonical name."""
@@ -100,10 +102,14 @@ def exempt(optimizer: Optimizer, parameters: list[str]) -> list[str]:
 
 
 def describe(optimizer: Optimizer) -> str:
-    """Return it in words: "AdamW of rate 0.0006, weight decay 0.1, no decay of *.bias"."""
+    """Return it in words: "AdamW of rate 0.0006, beta2 0.95, weight decay 0.1, no decay of *.bias".
+
+    Of momentum, betas, RMSprop's decay and epsilon what is not the default.
+    """
     parts = [f"{type(optimizer).__name__} of rate {optimizer.learning_rate:g}"]
-    if isinstance(optimizer, SGD | RMSprop) and optimizer.momentum:
-        parts.append(f"momentum {optimizer.momentum:g}")
+    told = [field for field in msgspec.structs.fields(optimizer) if field.name in _TOLD]
+    values = [(field.name, getattr(optimizer, field.name), field.default) for field in told]
+    parts += [f"{name} {value:g}" for name, value, default in values if value != default]
     if optimizer.weight_decay:
         parts.append(f"weight decay {optimizer.weight_decay:g}")
     return ", ".join([*parts, *beside(optimizer)])
