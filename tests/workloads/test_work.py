@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bakeoff.spec.optimizer import SGD, Adam
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 from bakeoff.spec.workload import Size
 from bakeoff.workloads.load import load, names
 from bakeoff.workloads.work import work_of
@@ -86,3 +86,21 @@ def test_a_convolution_may_be_computed_with_fewer_multiplications() -> None:
     assert work.macs == 2 * 4 * 4 * 9 * 3 * 5
     assert work.least_macs == 2 * 4 * 4 * 3 * 5
     assert work.state == 0
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "arrays"),
+    [
+        (SGD(learning_rate=0.1), 0),
+        (SGD(learning_rate=0.1, momentum=0.9), 1),
+        (RMSprop(learning_rate=0.1), 1),
+        (RMSprop(learning_rate=0.1, momentum=0.9), 2),
+        (Adam(learning_rate=0.1), 2),
+        (AdamW(learning_rate=0.1), 2),
+    ],
+)
+def test_what_an_optimiser_keeps_is_read_and_written(optimizer: Optimizer, arrays: int) -> None:
+    """By the formula: a velocity, a mean of squares, or both, of every parameter."""
+    work = work_of(convolution, Size(batch_size=1, input_shape=(8, 8, 3), classes=5), "train", optimizer)
+    assert work is not None
+    assert work.state == arrays * work.parameters
