@@ -118,6 +118,18 @@ def test_each_kind_has_its_names_and_each_name_its_details(cli: Cli, what: str) 
         assert json.loads(cli("list", what, entry["name"], "--json").out) == entry
 
 
+def test_a_file_of_ones_own_is_told_by_its_path(cli: Cli, root: Path, tmp_path: Path) -> None:
+    """As a workload by its name, and what is wrong with it is an error."""
+    path = str(root / "examples" / "my_model.py")
+    told = cli("list", "workloads", path)
+    assert told.code == 0
+    assert "optimiser" in told.out
+    assert "reduced" in told.out
+    absent = cli("list", "workloads", str(tmp_path / "absent.py"))
+    assert absent.code == 2
+    assert "absent.py" in absent.err
+
+
 def test_a_framework_tells_its_options(cli: Cli) -> None:
     """`list options torch` tells every option that it has, its own too, as it is written behind a contender."""
     said = cli("list", "options", "torch").out

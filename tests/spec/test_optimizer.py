@@ -20,7 +20,5 @@ def test_what_is_no_default_is_told() -> None:
         weight_decay=1e-5,
         schedule=Exponential(every=48_044, factor=0.97, staircase=True),
     )
-    told = (
-        "RMSprop of rate 0.004, decay 0.9, epsilon 0.001, momentum 0.9, weight decay 1e-05, the rate times 0.97 behind"
-    )
-    assert describe(recipe) == f"{told} every 48044 steps"
+    told = "RMSprop of rate 0.004, decay 0.9, epsilon 0.001, momentum 0.9, weight decay 1e-05, the rate times 0.97"
+    assert describe(recipe) == f"{told} at once behind every 48044 steps"

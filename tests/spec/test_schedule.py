@@ -14,7 +14,7 @@ def test_a_rate_that_falls_often_is_told_in_one_line() -> None:
 
 def test_an_exponential_says_whether_it_falls_in_steps() -> None:
     """PyTorch calls the one StepLR, the other ExponentialLR."""
-    assert schedule_words(Exponential(every=751, factor=0.97)) == "times 0.97 over every 751 steps"
+    assert schedule_words(Exponential(every=751, factor=0.97)) == "times 0.97 evenly over every 751 steps"
     steps = Exponential(every=751, factor=0.97, staircase=True, warmup_steps=5)
     assert schedule_words(Exponential(every=1, factor=0.97)) == "times 0.97 in each step"
-    assert schedule_words(steps) == "times 0.97 behind every 751 steps, warm-up of 5 steps"
+    assert schedule_words(steps) == "times 0.97 at once behind every 751 steps, warm-up of 5 steps"

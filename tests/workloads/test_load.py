@@ -246,7 +246,7 @@ def test_build_is_no_function(file: Any) -> None:
         ("classes=3", "targets={'a b': ArraySpec()}", "targets['a b'] is no name for an array"),
         ("classes=3", "targets={'a_test': ArraySpec()}", "it must be a Python name that does not end in _test"),
         ("classes=3", "targets={'a': ArraySpec(shape=(2, 0))}", "targets['a'] has shape (2, 0)"),
-        ("classes=3", "targets={'a': ArraySpec(dtype='int32')}", "has integers from 0 to below None"),
+        ("classes=3", "targets={'a': ArraySpec(dtype='int32')}", "has integers from 0 and has no high; say a high"),
         ("classes=3", "targets={'a': ArraySpec(dtype='text')}", "Invalid enum value 'text'"),
         ("classes=3", "classes=3, parameters=0", "sizes['full'].parameters is 0"),
         ('source="a test"', 'source="a test", scenarios=()', "scenarios is ()"),
@@ -291,7 +291,17 @@ def test_build_is_no_function(file: Any) -> None:
         (
             "SGD(learning_rate=0.1)",
             "SGD(learning_rate=0.1, schedule=Exponential(every=2, factor=1.5))",
-            "factor is 1.5; it must be above 0 and at most 1",
+            "factor is 1.5; it must be above 0 and below 1",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=Exponential(every=2.5, factor=0.5))",
+            "WORKLOAD: optimizer.schedule.every: expected int, got float",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=Exponential)",
+            "a class stands where one of its values belongs; call it",
         ),
         ('name="mine"', 'name="My Model"', "name is 'My Model'"),
         ("WORKLOAD = Workload(", "WORKLOAD = dict(", "it must be a bakeoff.spec.workload.Workload"),

@@ -30,7 +30,7 @@ def workloads() -> list[Entry]:
 
 
 def _workload(name: str) -> Entry:
-    """Return one workload, or its problem."""
+    """Return one workload, by its name or its file, or its problem."""
     from bakeoff.workloads.load import load
 
     try:
@@ -39,7 +39,7 @@ def _workload(name: str) -> Entry:
         return {"name": name, "problem": str(error)}
     full = workload.sizes.get("full") or next(iter(workload.sizes.values()))
     return {
-        "name": workload.name,
+        "name": name if name.endswith(".py") else workload.name,
         "summary": workload.summary,
         "parameters": full.parameters,
         "sizes": msgspec.to_builtins(workload.sizes),
@@ -146,7 +146,7 @@ GATHER: dict[str, Callable[[], list[Entry]]] = {
 def named(what: str, name: str) -> Any:
     """Return the entry of this name; of options, with a framework's name, the list of all that it has.
 
-    Raises UnknownNameError with the names that there are.
+    A workload may be a file. Raises UnknownNameError with the names that there are, and ModelFileError.
     """
     if what == "frameworks":
         return _named_framework(name)
@@ -156,6 +156,9 @@ def named(what: str, name: str) -> Any:
     from bakeoff.workloads import load
 
     of, known = (_workload, load.names()) if what == "workloads" else (_study, published.known_names())
+    if what == "workloads" and name.endswith(".py"):
+        load.load(name)  # what is wrong with a file that is named is an error
+        return of(name)
     if name in known:
         return of(name)
     raise UnknownNameError({"workloads": "workload", "studies": "study"}[what], name, known)

@@ -61,7 +61,7 @@ class StepDecay(msgspec.Struct, frozen=True, tag="step decay", kw_only=True):
 class Exponential(msgspec.Struct, frozen=True, tag="exponential", kw_only=True):
     """Behind the warm-up factor^((t - 1 - warmup_steps) / every), the exponent rounded down with staircase.
 
-    With it PyTorch's StepLR, without it its ExponentialLR, whose factor is that of each step.
+    With it PyTorch's StepLR; without it, and with every=1, its ExponentialLR.
     """
 
     every: int
@@ -91,7 +91,11 @@ def schedule_words(schedule: Schedule) -> str:
         case StepDecay(boundaries=boundaries, factor=factor):
             text = f"times {factor:g} after {_steps_in_words(boundaries)}"
         case Exponential(every=every, factor=factor, staircase=staircase):
-            each = "in each step" if every == 1 else f"{'behind' if staircase else 'over'} every {every} steps"
+            each = (
+                "in each step"
+                if every == 1
+                else f"{'at once behind' if staircase else 'evenly over'} every {every} steps"
+            )
             text = f"times {factor:g} {each}"
         case _:
             text = "constant"

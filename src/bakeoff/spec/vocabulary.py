@@ -199,7 +199,7 @@ FUNCTIONS: dict[str, str] = {
         "resize(x, (height, width), method): of a feature map, by half-pixel centres, edges repeated, without "
         "antialiasing; method is 'nearest', for whole factors only, or 'bilinear'."
     ),
-    "map_size": "map_size(x): the (height, width) of a feature map, two whole numbers.",
+    "map_size": "map_size(x): the (height, width) of a feature map, two whole numbers of Python.",
     "columns": (
         "columns(x): feature map to (batch, width, height * channels), column by column, with a row's channels "
         "together; of a spectrogram with frequencies as its height, a sequence over time."

@@ -35,12 +35,20 @@ def check_fields(path: Path, declared: Any) -> Workload:
         # Structs take any value when they are made; converting checks the types.
         workload = msgspec.convert(msgspec.to_builtins(declared), Workload)
     except (msgspec.ValidationError, TypeError) as error:
-        msg = f"{path}: WORKLOAD: {str(error).replace('`', '')}{_valid(str(error))}"
+        msg = f"{path}: WORKLOAD: {_in_words(str(error))}{_valid(str(error))}"
         raise ModelFileError(msg) from error
     if faults := list(_faults(workload)):
         msg = "\n".join(f"{path}: WORKLOAD: {fault}" for fault in faults)
         raise ModelFileError(msg)
     return workload
+
+
+def _in_words(error: str) -> str:
+    """Return an error of msgspec with the field first: "optimizer.schedule.every: expected int, got float"."""
+    if "StructMeta" in error:
+        return "a class stands where one of its values belongs; call it, as in schedule=Cosine(steps=1000)"
+    text, is_placed, place = error.replace("`", "").partition(" - at $.")
+    return f"{place}: e{text[1:]}" if is_placed and text.startswith("Expected") else error.replace("`", "")
 
 
 def _valid(error: str) -> str:
@@ -164,7 +172,8 @@ def _array_faults(name: str, array: ArraySpec) -> Iterator[str]:
     if min(array.shape, default=1) < 1:
         yield f"has shape {array.shape}; each axis must be at least 1"
     if array.dtype == "int32" and (array.high is None or array.high <= array.low):
-        yield f"has integers from {array.low} to below {array.high}; say a high that is above low"
+        above = "and has no high" if array.high is None else f"to below {array.high}"
+        yield f"has integers from {array.low} {above}; say a high that is above low, one more than the largest"
 
 
 def _length_faults(array: ArraySpec, sample: SampleSpec) -> Iterator[str]:
@@ -216,11 +225,11 @@ def _factor_faults(schedule: StepDecay | Exponential, warmup: int) -> Iterator[s
         if len(boundaries) == 1 or any(second <= first for first, second in pairwise(boundaries)):
             yield f"boundaries is {schedule.boundaries}; it must hold rising steps behind the warm-up of {warmup}"
     else:
-        most = 1.0  # many powers of more are infinite
+        most = math.nextafter(1.0, 0.0)  # 1 changes nothing, and many powers of more are infinite
         if schedule.every < 1:
             yield f"every is {schedule.every}; it must be at least 1"
     if not 0 < schedule.factor <= most or schedule.factor == math.inf:
-        yield f"factor is {schedule.factor}; it must be above 0{' and at most 1' if most == 1 else ''}"
+        yield f"factor is {schedule.factor}; it must be above 0{' and below 1' if most < 1 else ''}"
 
 
 def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:

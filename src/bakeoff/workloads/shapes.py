@@ -84,8 +84,8 @@ class MapShape(tuple[int, ...]):
         """Raise LayoutError, with what a model may ask."""
         msg = (
             f"an axis of a feature map {tuple.__repr__(self)} is asked for by its place: which axis holds its channels "
-            "is each framework's own. x.shape[0] counts the samples; height, width and channels are what the layers "
-            "before make of the size's: write them as numbers"
+            "is each framework's own. x.shape[0] counts the samples, and height, width = nn.map_size(x); its channels "
+            "are what the layers before make of the size's: write them as a number"
         )
         raise LayoutError(msg)
 

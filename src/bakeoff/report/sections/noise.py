@@ -40,7 +40,9 @@ def _calm(outcome: Outcome) -> list[str]:
             f"The machine was not calm{seen}{load}. No block is dropped for its time; for narrower intervals stop "
             "other programs, or run again with --wait-for-calm."
         )
-    if outcome.ended == "unfinished":
+    if outcome.ended == "unfinished" and not outcome.rounds and not outcome.comparison.command:
+        said.append("Nothing is timed in these records: they are certificates alone, as bakeoff verify leaves them.")
+    elif outcome.ended == "unfinished":
         said.append(
             "The comparison is not finished: these numbers are interim; the same command with --resume goes on."
         )
