@@ -95,3 +95,12 @@ def test_a_round_that_was_lost_is_told(decided: Outcome) -> None:
     hurt = msgspec.structs.replace(first, lost_rounds={3: "killed: replica 1: killed by SIGKILL"})
     said = "\n".join(cautions(msgspec.structs.replace(decided, contenders=[hurt, *others])))
     assert f"{first.label} was lost in round 3, which counts for nothing of it (killed: replica 1: killed" in said
+
+
+def test_certificates_alone_are_no_unfinished_race(decided: Outcome) -> None:
+    """What `bakeoff verify` leaves has no command to go on with, and no numbers that could be interim."""
+    started = msgspec.structs.replace(decided, ended="unfinished")
+    assert any("with --resume goes on" in sentence for sentence in cautions(started))
+    asked = msgspec.structs.replace(decided.comparison, command="")
+    (said,) = cautions(msgspec.structs.replace(started, comparison=asked, rounds=0))
+    assert said.startswith("Nothing is timed in these records: they are certificates alone")
