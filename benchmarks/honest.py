@@ -33,6 +33,7 @@ from bakeoff.race.prepare import prepared
 from bakeoff.race.specs import Specs
 from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.request import Request
+from bakeoff.spec.trial import CACHE_FOLDER
 from bakeoff.workloads.load import load, names
 
 if TYPE_CHECKING:
@@ -55,8 +56,10 @@ class Case(NamedTuple):
         """Return the folder and what is asked of one trial."""
         spec = Specs(self.comparison, self.folder, self.inputs).trial(plan, purpose).spec
         shared = str(self.folder.resolve().parent / "compiled")
+        own = str((self.folder / spec.name / CACHE_FOLDER).resolve())
+        variables = {name: value.replace(own, shared) for name, value in spec.variables.items()}
         kept = {name: text.replace("{cache}", shared) for name, text in (plan.cache_variables or {}).items()}
-        return self.folder / spec.name, msgspec.structs.replace(spec, learning_steps=0, variables=spec.variables | kept)
+        return self.folder / spec.name, msgspec.structs.replace(spec, learning_steps=0, variables=variables | kept)
 
 
 def case_of(root: Path, asked: argparse.Namespace, workload: str, batch: int, seed: int) -> Case:
