@@ -115,7 +115,7 @@ class FormulaRMSprop(keras.optimizers.RMSprop):
 
     @property
     def note(self) -> str:
-        """Tell what is replaced, of what is asked for."""
+        """Return what is replaced, of what is asked for."""
         return "epsilon outside the root" + (", the rate outside of the velocity" if self.momentum else "")
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
@@ -139,7 +139,7 @@ class DecayedRMSprop(_Decayed, FormulaRMSprop):
 
     @property
     def note(self) -> str:
-        """Tell the decay, too."""
+        """Return the same with the decay."""
         return f"weight decay added to the gradient, {super().note}"
 
 
