@@ -85,7 +85,7 @@ NAMES = ("test_outputs", "test_loss_and_gradients")
 STATISTICS = "test_running_statistics"
 """Of such a framework's cases with running statistics one is drawn; all of any other's."""
 
-COMPILED_BY_NAME = {"jittor": 12, "jax": 6, "tensorflow": 4}
+COMPILED_BY_NAME = {"jittor": 24, "jax": 12, "tensorflow": 8}
 """For such a framework, one case in so many is drawn."""
 
 SYNCED = "test_each_device_clips_its_own_samples_and_noise_is_added_once"

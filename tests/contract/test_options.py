@@ -72,6 +72,7 @@ SUBJECTS: list[tuple[str, str, Scenario]] = [
 
 
 @pytest.mark.parametrize(("text", "workload", "scenario"), SUBJECTS)
+@pytest.mark.by_turns
 def test_every_option_computes_the_same(text: str, workload: str, scenario: Scenario) -> None:
     """With every value of every option a framework gets its certificate."""
     loaded = WORKLOADS[workload]
@@ -87,6 +88,7 @@ def test_every_option_computes_the_same(text: str, workload: str, scenario: Scen
 
 
 @pytest.mark.parametrize("text", MIXED)
+@pytest.mark.by_turns
 def test_every_option_is_read_back(text: str) -> None:
     """What was asked for is what the framework reports to be in force, in a model with convolutions and attention."""
     read = computed_by(text).settings("cnn-cifar10", "train")

@@ -49,6 +49,7 @@ def _in_scenario(text: str) -> str:
 
 
 @pytest.mark.parametrize(("contender", "workload"), _cases())
+@pytest.mark.by_turns
 def test_per_sample_gradients_are_those_of_a_loop_over_samples(contender: str, workload: str) -> None:
     """Every sample's norm, the clipped mean, the steps and their noise are those of a loop in float64.
 

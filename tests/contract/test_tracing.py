@@ -155,6 +155,7 @@ def stages_of(found: dict[str, NDArray[Any]]) -> list[GraphStage]:
 
 
 @pytest.mark.parametrize(("framework", "mode"), [*COMPILED, ("jax", None), ("tensorflow", None)])
+@pytest.mark.by_turns
 def test_a_compiler_tells_its_graph_before_and_after(framework: str, mode: str | None) -> None:
     """Nodes by class: before and after all passes, or pass by pass; convolutions are expensive, and stay."""
     if framework not in PRESENT:

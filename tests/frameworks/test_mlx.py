@@ -29,6 +29,7 @@ def test_asking_changes_nothing(mode: str) -> None:
 
 
 @pytest.mark.parametrize("work", ["streamed", "streamed compiled"])
+@pytest.mark.by_turns
 def test_every_step_is_computed_and_none_is_kept(work: str) -> None:
     """MLX is lazy: hundreds of steps without a wait give what fenced ones give, and their graphs do not pile up."""
     assert told()[work] == {"same": True, "grows": False, "step": 800}

@@ -30,6 +30,7 @@ def told(name: str) -> Any:
 
 
 @MODELS
+@pytest.mark.by_turns
 def test_a_ready_made_model_computes(name: str) -> None:
     """Built at full size without anything downloaded, it gives finite outputs, and in training losses that change."""
     found = told(name)
