@@ -50,7 +50,7 @@ installed-environments: $(READY)
 test-all: ## as `make test`, of which the sources draw a part, with nothing left out but planted faults (about twice as long)
 	BAKEOFF_TESTS=all $(MAKE) test
 
-test-quick: check ## lint, types and every test that is not slow, without any framework (under 3 minutes on 2 cores)
+test-quick: check ## lint, types and every test that is not slow, without any framework (some 5 minutes on 2 cores)
 	$(BIN)/pytest $(SPREAD) -m "not slow"
 
 mutants: $(READY) ## plant every fault of tests/mutants in every framework, and write docs/mutants.md (4 to 12 minutes on 2 cores)

@@ -204,7 +204,6 @@ def test_a_comparison_has_one_parent_at_a_time(
     until(lambda: not running_in(tmp_path), "no process is left")
 
 
-@pytest.mark.by_turns
 def test_two_new_comparisons_do_not_meet(tmp_path: Path) -> None:
     """Two runs in the same results directory at the same time both reach their verdicts."""
     command = driver(**asked(*RACERS))

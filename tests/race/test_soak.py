@@ -37,7 +37,6 @@ def test_a_full_disk_loses_no_finished_trial(soak: ModuleType, tmp_path: Path) -
     assert counts["after it had room"] > 0
 
 
-@pytest.mark.by_turns
 def test_no_duration_uses_the_wall_clock(soak: ModuleType, tmp_path: Path) -> None:
     """Where the wall clock jumps by hours at every reading, budget, limits and records are as ever."""
     assert soak.jump(tmp_path)["trials under a jumping clock"] > 6

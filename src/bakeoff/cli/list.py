@@ -30,7 +30,8 @@ def list_what(
         str | None,
         typer.Argument(
             metavar="NAME",
-            help="One of them, with all that is known of it; of options, a framework shows all that it has.",
+            help="One of them, with all that is known of it; a workload may be a file, and of options a framework "
+            "shows all that it has.",
             show_default=False,
         ),
     ] = None,

@@ -90,13 +90,10 @@ def schedule_words(schedule: Schedule) -> str:
             text = "falling with the inverse square root of the step"
         case StepDecay(boundaries=boundaries, factor=factor):
             text = f"times {factor:g} after {_steps_in_words(boundaries)}"
+        case Exponential(every=1, factor=factor):
+            text = f"times {factor:g} in each step"
         case Exponential(every=every, factor=factor, staircase=staircase):
-            each = (
-                "in each step"
-                if every == 1
-                else f"{'at once behind' if staircase else 'evenly over'} every {every} steps"
-            )
-            text = f"times {factor:g} {each}"
+            text = f"times {factor:g} {'at once behind' if staircase else 'evenly over'} every {every} steps"
         case _:
             text = "constant"
     return f"{text}, warm-up of {schedule.warmup_steps} steps" if schedule.warmup_steps else text

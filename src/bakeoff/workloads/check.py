@@ -219,17 +219,17 @@ def _schedule_faults(schedule: Schedule) -> Iterator[str]:
 
 def _factor_faults(schedule: StepDecay | Exponential, warmup: int) -> Iterator[str]:
     """Yield a sentence for each number by which a rate cannot fall by factors."""
-    most = math.inf
     if isinstance(schedule, StepDecay):
         boundaries = (warmup, *schedule.boundaries)
         if len(boundaries) == 1 or any(second <= first for first, second in pairwise(boundaries)):
             yield f"boundaries is {schedule.boundaries}; it must hold rising steps behind the warm-up of {warmup}"
-    else:
-        most = math.nextafter(1.0, 0.0)  # 1 changes nothing, and many powers of more are infinite
-        if schedule.every < 1:
-            yield f"every is {schedule.every}; it must be at least 1"
-    if not 0 < schedule.factor <= most or schedule.factor == math.inf:
-        yield f"factor is {schedule.factor}; it must be above 0{' and below 1' if most < 1 else ''}"
+        if not 0 < schedule.factor < math.inf:
+            yield f"factor is {schedule.factor}; it must be above 0"
+        return
+    if schedule.every < 1:
+        yield f"every is {schedule.every}; it must be at least 1"
+    if not 0 < schedule.factor < 1:  # 1 changes nothing, and many powers of more are infinite
+        yield f"factor is {schedule.factor}; it must be above 0 and below 1"
 
 
 def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:
