@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from bakeoff.certify.optimizer import check_optimizer
-from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
 from bakeoff.certify.tolerances import OPTIMIZER, PROGRAM
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.spec.schedule import Exponential, Linear
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import trajectory
 
@@ -166,7 +167,7 @@ def test_told_is_the_first_step_that_is_too_far() -> None:
     arrays = formula(SGD_FULL)
     for t in (3, 4, 5):
         arrays[f"optimizer/{t}/near"] = arrays[f"optimizer/{t}/near"] * (1 + 0.01 * t)
-    assert "'near' after step 3" in checked(arrays, SGD_FULL).detail
+    assert "parameter 'near' after step 3" in checked(arrays, SGD_FULL).detail
 
 
 @pytest.mark.parametrize("key", ["optimizer/0/far", "optimizer/5/scale"])
@@ -200,3 +201,24 @@ def test_nan_fails() -> None:
 def test_no_optimizer_fails() -> None:
     """A workload that trains without an optimiser cannot be certified."""
     assert not checked({}, None).passed
+
+
+def test_what_the_numbers_mean_is_said_and_that_a_long_schedule_is_shortened() -> None:
+    optimizer = SGD(learning_rate=0.1, schedule=Linear(warmup_steps=4, steps=4000))
+    states = trajectory(probed(optimizer), probe_parameters(), probe_gradients())
+    arrays = {f"optimizer/{t}/{name}": value for t, state in enumerate(states) for name, value in state.items()}
+
+    check = checked(arrays, optimizer)
+
+    assert check.passed
+    assert "6 steps on given gradients" in check.detail
+    assert "beyond rounding" in check.detail
+    assert "its schedule is shortened to these 6 steps" in check.detail
+
+
+def test_a_schedule_that_the_steps_hold_whole_is_not_told_as_shortened() -> None:
+    optimizer = SGD(learning_rate=0.1, schedule=Exponential(every=2, factor=0.5))
+    states = trajectory(probed(optimizer), probe_parameters(), probe_gradients())
+    arrays = {f"optimizer/{t}/{name}": value for t, state in enumerate(states) for name, value in state.items()}
+
+    assert "shortened" not in checked(arrays, optimizer).detail

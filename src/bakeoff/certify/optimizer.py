@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
+from bakeoff.certify.probe import PROBE_STEPS, probe_gradients, probe_parameters, probed
 from bakeoff.certify.tolerances import parameter_rounding, roundings_of_a_step
 from bakeoff.spec.optimizer import beside
 from bakeoff.spec.verdict import Check
@@ -44,9 +44,14 @@ def check_optimizer(
     beyond = [key for key, error in errors.items() if not error <= allowed]
     t, name = beyond[0] if beyond else max(errors, key=lambda key: errors[key])
     error = errors[t, name]
-    detail = f"{name!r} after step {t}: off by {error:.1e} of the path it travelled (allowed {allowed:.0e})"
+    detail = (
+        f"{PROBE_STEPS} steps on given gradients: parameter {name!r} after step {t} off by {error:.1e} of the path it"
+        f" travelled, beyond rounding (allowed {allowed:.0e})"
+    )
     if more := beside(optimizer):
         detail += f"; {', '.join(more)}"
+    if probed(optimizer).schedule != optimizer.schedule:
+        detail += f"; its schedule is shortened to these {PROBE_STEPS} steps"
     finite = error if math.isfinite(error) else None
     return Check(name="optimizer", passed=not beyond, detail=detail, error=finite, allowed=allowed)
 
