@@ -6,7 +6,7 @@ WORKLOAD/SCENARIO   the certificate at reduced size
 steady/WORKLOAD     the contract of snapshots
 independent/NAME    the independent implementation of a workload
 timer               the timer's self-test, in processes of its own
-race                a race in which the fault is in timed trials alone: what ties them to the certificate
+race, race/SCENARIO a race in which the fault is in timed trials alone: what ties them to the certificate
 race of inference   a race whose outputs are right: the timer's self-test, and how fast this machine can be at most
 group               the certificate on two devices
 group of statistics the same where BatchNorm takes all devices' samples
@@ -211,9 +211,9 @@ def _of_timer(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
     yield from (Finding(check.name, check.outcome != "failed", check.detail) for check in verdict.checks)
 
 
-def _of_race(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+def _of_race(framework: str, scenario: str, copy: Path | None) -> Iterator[Finding]:
     """Yield whether a race refuses the contender although its certificate passes."""
-    request = _request(framework, copy, "race")
+    request = msgspec.structs.replace(_request(framework, copy, "race"), scenario=scenario or None)
     with pytest.MonkeyPatch.context() as patch:
         _plant(patch, copy)
         (only,) = conductor.run(request).contenders
@@ -328,7 +328,7 @@ def _amount(error: float | None, allowed: float | None) -> str:
     return f"{error:.1e} / {allowed:.0e}" if np.isfinite(error) else f"without bound / {allowed:.0e}"
 
 
-OWN_PROCESSES = ("timer", "race", "race of inference", "group", "group of statistics", "group of samples")
+OWN_PROCESSES = ("timer", "race", "race/infer", "race of inference", "group", "group of statistics", "group of samples")
 """Questions that start processes of the worker's own, which take some ten times as long as others. Without a fault they
 are asked by tests/contract/test_profilers.py and by every race."""
 

@@ -152,6 +152,66 @@ def test_a_repeated_loss_is_held_where_it_has_to(race: Race) -> None:
     assert not any(found(**changed) for changed in honest)
 
 
+@pytest.mark.parametrize(
+    ("scenario", "says"),
+    [("train", "it does not do all of every step"), ("infer", "the outputs of a step after all others are not those")],
+)
+def test_a_step_that_is_not_waited_for_and_does_nothing_is_refused(
+    race: Race, monkeypatch: pytest.MonkeyPatch, scenario: str, says: str
+) -> None:
+    """All that is looked at step by step is right: what the timed blocks leave tells that they skip steps."""
+    run = engine.Step.run
+
+    def skipping(step: engine.Step, batch: Batch) -> None:
+        if step._started % 2 == 0:
+            run(step, batch)
+        else:
+            step._started += 1
+
+    monkeypatch.setattr(engine.Step, "run", skipping)
+    (only,) = race("fake", max_rounds=1, scenario=scenario).contenders
+    assert only.status == "refused"
+    assert says in only.reason
+
+
+def test_a_block_whose_last_step_does_nothing_is_refused(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In inference, of a stream of more than two steps: what the block left is another batch's."""
+    run = engine.Step.run
+
+    def skipping(step: engine.Step, batch: Batch) -> None:
+        if step._started < 2:
+            run(step, batch)
+
+    monkeypatch.setattr(engine.Step, "run", skipping)
+    (only,) = race("fake", max_rounds=1, scenario="infer").contenders
+    assert only.status == "refused"
+    assert "it does not do every step" in only.reason
+
+
+def test_what_a_block_left_is_held_where_it_has_to(race: Race) -> None:
+    """Against one step's change; more is allowed where a process does not repeat itself, and then in every trial."""
+    outcome = race("fake", max_rounds=2)
+    (plan,) = outcome.comparison.contenders
+    records = read_records(Path(outcome.path)).records
+    tie = records["r01-fake"].tie
+    assert tie is not None
+    assert (tie.block_steps, tie.block_off, tie.fenced_off) == (len(records["r01-fake"].blocks[-1].steps_ns), 0.0, None)
+
+    def found(first: dict[str, Any], second: dict[str, Any]) -> str:
+        changed = {
+            name: msgspec.structs.replace(records[name], tie=msgspec.structs.replace(records[name].tie, **fields))
+            for name, fields in (("r01-fake", first), ("r02-fake", second))
+        }
+        return why_untied(outcome.comparison, records | changed, plan)
+
+    same, other, noisy = {"block_off": 0.0}, {"block_off": 1.0}, {"block_off": 1.0, "fenced_off": 0.1}
+    assert "in r02-fake the last timed block" in found(same, other)
+    assert "in r01-fake the last timed block" in found(noisy, noisy)
+    honest = [(same, same), (same, noisy), ({"block_off": 0.2}, same), ({"block_off": None}, {"block_steps": 0})]
+    magnified = {"block_off": 3.0, "fenced_off": 1.0}
+    assert not any(found(*fields) for fields in [*honest, (magnified, magnified)])
+
+
 def test_a_step_that_changes_nothing_is_held_where_it_has_to(race: Race) -> None:
     """Also where a model draws; not where its loss is zero or no number, or where older records do not say."""
     outcome = race("fake", max_rounds=1)

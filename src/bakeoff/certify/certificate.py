@@ -33,7 +33,7 @@ from bakeoff.spec.scenario import SCENARIOS, EvidencePart
 from bakeoff.spec.verdict import Certificate, Check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from bakeoff.spec.evidence import Evidence
     from bakeoff.spec.scenario import Scenario
@@ -140,10 +140,18 @@ def certify(  # noqa: PLR0913 - both sides, and what is asked of them
         reference=reference.label,
         passed=not failed,
         checks=tuple(checks),
-        reason="; ".join(failed),
+        reason="; ".join([*failed, *_in_one_stage(contender.precision, checks)]),
         alone="" if in_float64 or program is not None else alone,
         losses=held if "losses" in whole and held < steps else None,
     )
+
+
+def _in_one_stage(precision: str, checks: Sequence[Check]) -> list[str]:
+    """Return that a contender's code passes in float64, where it fails in the settings that are timed alone."""
+    failed = {check.stage for check in checks if not check.passed}
+    if failed != {"timed"} or all(check.stage != "program" for check in checks):
+        return []
+    return [f"in float64 the same code passes every check: it differs in {precision} alone"]
 
 
 def in_words(check: Check) -> str:

@@ -42,7 +42,7 @@ def certificate_of(
     if reason or mine is None or reference is None or mine.evidence is None or reference.evidence is None:
         return refuse(label, _reference_label(comparison), reason)
     ran = program if program is not None and program.outcome == "done" else None
-    return certify(
+    found = certify(
         _exhibit(mine, mine.evidence, folder),
         _as_kept_by(plan, _exhibit(reference, reference.evidence, folder)),
         workload=comparison.workload,
@@ -53,6 +53,10 @@ def certificate_of(
         program=_exhibit(ran, ran.evidence, folder) if ran is not None and ran.evidence is not None else None,
         alone=plan.no_program or (program.reason if program else ""),
     )
+    if found.passed or not plan.more_exact:
+        return found
+    advice = " and ".join(f"{plan.contender.framework}:{setting}" for setting in plan.more_exact)
+    return msgspec.structs.replace(found, reason=f"{found.reason}; {advice} would lose fewer digits")
 
 
 def _steps(reference: Record, evidence: Evidence) -> int:

@@ -43,6 +43,14 @@ REPEATED = 2
 """Losses from the saved state that are held: the second follows an update, and may be off by what the certificate
 allows its second loss. Later ones would magnify the order in which threads have added."""
 
+BLOCK_OFF = 0.25
+"""Of what one step changes in the parameters: a step left out of a block is about 1. Where a process repeats itself to
+the last bit, as all frameworks do on a processor (docs/method.md), an honest block is at 0."""
+
+TIMES_ITSELF = 4.0
+"""Where a process does not repeat itself, so many times what two runs of fenced steps differ by; and then in every
+trial, since a model that magnifies rounding may part two runs by more than two others."""
+
 REFERENCE_MOVES = 1e-4
 """By how much, as a share, the reference's losses of two steps have to differ before equal ones are a finding."""
 
@@ -73,6 +81,8 @@ def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: Cont
         ]
         repeated += most.losses[1:REPEATED]
     findings += _other_when_repeated(plan, timed, repeated)
+    outputs = _allowed(comparison, reference, plan).output if reference is not None and is_held else repeated[0]
+    findings += _other_in_blocks(plan, timed, outputs)
     return findings[0] if findings else ""
 
 
@@ -198,6 +208,43 @@ def _other_when_repeated(plan: ContenderPlan, timed: Sequence[Record], most: Seq
                     f"{tie.steps} steps, and was {expected} in the warm-up (relative {error:.1e}, allowed "
                     f"{bound:.0e}): its later steps do other work"
                 )
+
+
+def _other_in_blocks(plan: ContenderPlan, timed: Sequence[Record], outputs: float) -> Iterator[str]:
+    """Yield a timed block that has left something else than its steps do that are each waited for.
+
+    Steps that are waited for are all that the certificate and the checks above see; what is timed is a stream of them.
+    Not in float16, whose steps may be skipped.
+    """
+    if _precision(plan) == SCALED:
+        return
+    held = [record for record in timed if record.tie is not None and record.tie.block_off is not None]
+    found = [text for record in held if (text := _of_block(record, outputs))]
+    repeats_itself = [record for record in held if record.tie and not record.tie.fenced_off]
+    if found and (len(found) == len(held) or any(_of_block(record, outputs) for record in repeats_itself)):
+        yield found[0]
+
+
+def _of_block(record: Record, outputs: float) -> str:
+    """Return how a trial's last block differs from its steps one by one, in a sentence; empty where it does not."""
+    tie = record.tie
+    assert tie is not None
+    assert tie.block_off is not None
+    where = f"in {record.trial.name} the last timed block, {tie.block_steps} steps without a wait between them, left"
+    if not tie.losses:
+        if tie.block_off <= outputs:
+            return ""
+        return (
+            f"{where} other outputs than the same steps each waited for (checksums differ by {tie.block_off:.1e} of "
+            f"the largest output, allowed {outputs:.0e}): it does not do every step"
+        )
+    allowed = max(BLOCK_OFF, TIMES_ITSELF * (tie.fenced_off or 0.0))
+    if tie.block_off <= allowed:
+        return ""
+    return (
+        f"{where} other parameters than the same steps each waited for (off by {tie.block_off:.2g} of what one step "
+        f"changes, allowed {allowed:.2g}): it does not do all of every step"
+    )
 
 
 def _is_same_draw(timed: Sequence[Record]) -> bool:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from bakeoff.environments.declared import framework
 from bakeoff.spec.group import BATCH_STATISTICS, LOCAL, SYNC
 from bakeoff.spec.per_sample import OPTION
 from bakeoff.spec.scenario import SCENARIOS
@@ -26,6 +29,8 @@ NEEDS = {
     "conv_algorithm": ({"Conv1d", "Conv2d", "ConvTranspose2d"}, "no convolution"),
     "convolution": ({"Conv1d", "Conv2d", "ConvTranspose2d"}, "no convolution"),
     "lengths": ({"lengths"}, "no recurrent layer with lengths"),
+    "variance": ({"BatchNorm", "LayerNorm", "GroupNorm", "ChannelNorm"}, "no normalisation that takes a variance"),
+    "batch_norm": ({"BatchNorm"}, "no BatchNorm"),
 }
 """Options of one kind of layer, function or argument, which means something only to a model that calls one of these."""
 
@@ -60,6 +65,20 @@ def idle_options(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> list
     """Return the options that mean nothing to a model, because it calls nothing of their kind."""
     kinds = calls_of(loaded.build, size, trains=SCENARIOS[scenario].trains).kinds
     return [option for option, (needed, _) in NEEDS.items() if not needed & kinds]
+
+
+def with_more_exact(
+    plans: Sequence[ContenderPlan], loaded: LoadedWorkload, size: Size, scenario: Scenario
+) -> list[ContenderPlan]:
+    """Return the plans with the settings that lose fewer digits than theirs in what this model calls."""
+    idle = idle_options(loaded, size, scenario)
+    found = []
+    for plan in plans:
+        options = framework(plan.contender.framework).info.options
+        exact = {name: one.exact for name, one in options.items() if one.exact and name not in idle}
+        others = (f"{name}={value}" for name, value in exact.items() if plan.contender.options.get(name) != value)
+        found.append(msgspec.structs.replace(plan, more_exact=tuple(others)))
+    return found
 
 
 def _idle(scenario: Scenario, plans: Sequence[ContenderPlan]) -> list[str]:

@@ -21,7 +21,7 @@ from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.race import per_sample
 from bakeoff.race.checks import check_memory, check_text, results_folder
 from bakeoff.race.devices import lacking, no_energy, without_device
-from bakeoff.race.notices import notices
+from bakeoff.race.notices import notices, with_more_exact
 from bakeoff.race.padding import check_input, check_shapes, own_steps
 from bakeoff.race.scaling import check_scaling, cores_of_each, facts_of, scaled, sync_of, unlike_gpus
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
@@ -105,6 +105,7 @@ def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict
     data.named(request.data, loaded.workload)
     padding = data.padding_of(request.padding, loaded.size(request.size).sample)
     plans, excluded = _plans(request, loaded.workload)
+    plans = with_more_exact(plans, loaded, loaded.size(request.size), scenario)
     per_sample.check_option(plans, scenario)
     check_input(str(padding), plans)
     check_scaling(request, plans, scenario, batch_size)

@@ -116,6 +116,8 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     program: Program | None = None
     no_program: str = ""
     """Why there is no program in float64; empty where there is, and where what is timed is float64 itself."""
+    more_exact: tuple[str, ...] = ()
+    """Settings that lose fewer digits than its own in what this model calls: "option=value"."""
     best: tuple[BestSetting, ...] = ()
     """Settings that the tier `best` puts in force."""
     best_left: dict[str, str] = {}

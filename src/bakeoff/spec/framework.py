@@ -53,6 +53,9 @@ class OptionSupport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """What the option does, where only this framework has it."""
     why: str = ""
     """Why the framework lacks the other values."""
+    exact: str = ""
+    """The value that loses the fewest digits, where values differ in that: told where a certificate with another fails.
+    """
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

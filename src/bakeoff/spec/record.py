@@ -161,12 +161,23 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     """In inference, `certify.checksum.checksums` of the outputs that the first step has kept; empty where it gives
     none."""
     later: list[list[float]] = []
-    """In inference, the same of one more step on the second batch, and of one on the first, after all others."""
+    """In inference, the same after all others: of two steps that are waited for once, the last on the second batch, and
+    of two with the last on the first batch."""
     from_saved: list[float | None] = []
     """Losses of the first steps from the saved state, in the warm-up; empty in inference, where the warm-up had no more
     steps, and in older records."""
     repeated: list[float | None] = []
     """Losses of as many steps after all others, when that state had been put back."""
+    block_steps: int = 0
+    """Steps of the last timed block; 0 where no state can be put back, as with a loader's batches, and in older
+    records."""
+    block_off: float | None = None
+    """How far what that block left is from what as many steps from the same state leave that are each waited for. In
+    training of the parameters looked at, in units of what the last of these steps changes; in inference of the outputs'
+    checksums, in units of the largest output. 0 where all bits are the same; None where a number is not finite."""
+    fenced_off: float | None = None
+    """The same between two runs of steps that are each waited for: how well this process repeats itself. None where the
+    block left the same bits, so that it was not asked, and in inference."""
 
 
 class EnergyReading(msgspec.Struct, frozen=True, kw_only=True):

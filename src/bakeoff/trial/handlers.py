@@ -72,7 +72,8 @@ def _until_saved(running: Running, draft: Draft) -> list[int]:
 
 
 def fence(running: Running, draft: Draft, command: protocol.Fence) -> protocol.Warmed:
-    """Run a lead-in, and then steps that are each waited for, and the one that completes the tie."""
+    """Run a lead-in, and then steps that are each waited for, and those that complete the tie."""
+    running.ties.keep_block(running.stepper)
     running.stepper.streamed(command.lead)
     running.saved.put_back()
     durations = running.stepper.fenced(command.steps, command.seconds, command.limit)

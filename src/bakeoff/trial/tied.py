@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from bakeoff.certify.checksum import checksums
+from bakeoff.certify.checksum import checksums, farthest
 from bakeoff.certify.sample import sampled_outputs
 from bakeoff.spec.record import Tie
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
     from bakeoff.frameworks.engine import Step
     from bakeoff.measure.clock import Stepper
     from bakeoff.spec.protocol import Warm
     from bakeoff.trial.opened import Opened
     from bakeoff.trial.saved import SavedState
 
+_Left = Any
+"""What steps have left: elements of each array of the parameters by name, or in inference checksums of outputs."""
 
 SAMPLED = 4096
 """Elements of each array of parameters that are compared before and after a step, at most: one that trains changes some
 of some array, and of a model of 300 arrays no more than 10 MB are kept."""
+
+MOST_OFF = 1e9
+"""What a record holds of outputs that are missing, or unlike others that are all zero."""
 
 REPEATED_STEPS = 2
 """Steps from the saved state whose losses are read in the warm-up and again at the end: the first tells what a step
@@ -45,6 +54,8 @@ class Ties:
         self.tie: Tie | None = Tie(drops=drops, outputs=outputs) if is_tied else None
         self._losses: list[float | None] = []
         self._from_saved: list[float | None] = []
+        self._block: _Left | None = None
+        self._block_steps = 0
         self._note(self._losses)
 
     def warm(self, stepper: Stepper, command: Warm) -> list[int]:
@@ -56,21 +67,28 @@ class Ties:
         left_s = max(0.0, command.seconds - sum(early) * 1e-9)
         return early + stepper.fenced(command.steps - len(early), left_s, command.limit - len(early))
 
+    def keep_block(self, stepper: Stepper) -> None:
+        """Keep what the last timed block has left, right behind it."""
+        if self._has_more() and self._saved.position is not None and stepper.rewinds:
+            self._block, self._block_steps = self._left(), stepper.position - self._saved.position
+
     def conclude(self, stepper: Stepper) -> Tie | None:
         """Run one more step, on the first batch, whose loss tells whether training has moved; return all.
 
         What it does to the parameters tells whether training still moves: after its state was put back, too. Then run
         the first steps from the saved state once more: one that does less by now than in the warm-up has other losses.
-        In inference run two: what a step keeps that computes no more is that of another batch.
+        In inference run two in a stream, twice: what a step keeps that computes no more is that of another batch. Then
+        run the steps of the last timed block once more and wait for each: a block that has left something else has not
+        done them all.
         """
-        if self.tie is None or not (self._loses or self.tie.outputs):
+        if self.tie is None or not self._has_more():
             return self.tie
         if not self._loses:
-            later = [_output_sums(self._run_on(index)) for index in (1, 0)]
-            return msgspec.structs.replace(self.tie, later=later, steps=stepper.position)
+            later = [_output_sums(self._run_on(*indices)) for indices in ((0, 1), (1, 0))]
+            return msgspec.structs.replace(self.tie, later=later, steps=stepper.position, **self._block_again(stepper))
         before = _sampled(self._step)
         again = _number(self._run_on(0).result())
-        moved, steps = _sampled(self._step) != before, stepper.position
+        moved, steps = not _are_same(_sampled(self._step), before), stepper.position
         return msgspec.structs.replace(
             self.tie,
             losses=self._losses,
@@ -79,7 +97,41 @@ class Ties:
             steps=steps,
             from_saved=self._from_saved,
             repeated=self._repeated(stepper),
+            **self._block_again(stepper),
         )
+
+    def _has_more(self) -> bool:
+        """Return whether steps behind all others tell more."""
+        return self.tie is not None and (self._loses or bool(self.tie.outputs))
+
+    def _left(self) -> _Left:
+        """Return what steps have left: elements of the parameters, or the checksums of outputs."""
+        return _sampled(self._step) if self._loses else _output_sums(self._step)
+
+    def _block_again(self, stepper: Stepper) -> dict[str, Any]:
+        """Return how far the last timed block is from its steps each waited for, as fields of a Tie."""
+        if self._block is None or not self._block_steps:
+            return {}
+        before, fenced = self._fenced(stepper)
+        if not self._loses:
+            off = min(farthest(self._block, fenced), MOST_OFF)
+            return {"block_steps": self._block_steps, "block_off": off}
+        found: dict[str, Any] = {
+            "block_steps": self._block_steps,
+            "block_off": _in_steps(self._block, fenced, before),
+        }
+        # In a group all processes run the same steps, whatever each has found.
+        if found["block_off"] != 0.0 or self._opened.trial.group is not None:
+            found["fenced_off"] = _in_steps(self._fenced(stepper)[1], fenced, before)
+        return found
+
+    def _fenced(self, stepper: Stepper) -> tuple[_Left, _Left]:
+        """Run the last timed block's steps and wait for each; return what the last but one leaves, and the last."""
+        self._saved.put_back()
+        stepper.fenced(self._block_steps - 1)
+        before = self._left()
+        stepper.fenced(1)
+        return before, self._left()
 
     def _unread(self, stepper: Stepper) -> list[list[float | None]]:
         """Return the lists that the loss of the next step belongs to; none where it is not read."""
@@ -99,9 +151,11 @@ class Ties:
             self._note(losses)
         return losses
 
-    def _run_on(self, index: int) -> Step:
-        """Return the step after it has run on the batch of step `index`."""
-        self._step.run(self._step.prepare(self._opened.batches.at(index)))
+    def _run_on(self, *indices: int) -> Step:
+        """Return the step after it has run on the batches of the steps with these indices, and was waited for once."""
+        batches = [self._step.prepare(self._opened.batches.at(index)) for index in indices]
+        for batch in batches:
+            self._step.run(batch)
         self._step.wait()
         return self._step
 
@@ -114,10 +168,32 @@ class Ties:
             losses.append(loss)
 
 
-def _sampled(step: Step) -> dict[str, bytes]:
-    """Return elements of each array of the parameters, evenly spread, to the last bit."""
+def _sampled(step: Step) -> dict[str, NDArray[Any]]:
+    """Return elements of each array of the parameters, evenly spread."""
     arrays = {name: np.asarray(array) for name, array in step.parameters().items()}
-    return {name: array.flat[:: 1 + array.size // SAMPLED].tobytes() for name, array in arrays.items()}
+    return {name: array.flat[:: 1 + array.size // SAMPLED].copy() for name, array in arrays.items()}
+
+
+def _are_same(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> bool:
+    """Return whether elements are the same to the last bit."""
+    return all(array.tobytes() == other[name].tobytes() for name, array in one.items())
+
+
+def _distance(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> float:
+    """Return the norm of the difference of all elements; 0 only where all bits are the same."""
+    if _are_same(one, other):
+        return 0.0
+    differences = [np.asarray(array, np.float64) - np.asarray(other[name], np.float64) for name, array in one.items()]
+    return math.hypot(*(float(np.linalg.norm(each)) for each in differences))
+
+
+def _in_steps(one: _Left, other: _Left, before: _Left) -> float | None:
+    """Return how far two runs of steps are from each other, in units of what the last step of the other changes.
+
+    None where that is no number: where values are not finite, or runs differ and that step has changed nothing.
+    """
+    apart, step = _distance(one, other), _distance(other, before)
+    return 0.0 if apart == 0.0 else _number(apart / step) if step else None
 
 
 def _output_sums(step: Step) -> list[float]:

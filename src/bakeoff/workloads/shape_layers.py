@@ -150,6 +150,7 @@ class LayerNorm(Counted, layers.LayerNorm):
         check_kind("LayerNorm", x, "array")
         check_real("LayerNorm", x)
         check_length(f"nn.LayerNorm over the last axis of {x!r}", x.dims[-1], self.parameters["scale"].shape[0])
+        self.counter.called("LayerNorm")
         return Shape(x.dims, trained=True)
 
 
@@ -166,6 +167,7 @@ class BatchNorm(Counted, layers.BatchNorm):
             raise LayoutError(msg)
         check_real("BatchNorm", x)
         check_length(f"nn.BatchNorm over the channels of {x!r}", x.dims[-1], self.parameters["scale"].shape[0])
+        self.counter.called("BatchNorm")
         return Shape(x.dims, trained=True, kind=x.kind)
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bakeoff.workloads import layers_maps
 from bakeoff.workloads.layers import pair
@@ -21,9 +21,6 @@ from bakeoff.workloads.shapes import (
     check_real,
     elementwise,
 )
-
-if TYPE_CHECKING:
-    from bakeoff.workloads.layers import Layer
 
 
 class Conv1d(Counted, layers_maps.Conv1d):
@@ -165,10 +162,11 @@ class StochasticDepth(Counted, layers_maps.StochasticDepth):
         return elementwise("StochasticDepth", x)
 
 
-def _normalised(layer: Layer, name: str, x: Shape) -> Shape:
+def _normalised(layer: Counted, name: str, x: Shape) -> Shape:
     """Return the same shape; raise LayoutError for another number of features than the layer was made for."""
     check_real(name, x)
     check_length(f"nn.{name} over the features of {x!r}", x.dims[-1], layer.parameters["scale"].shape[0])
+    layer.counter.called(name)
     return Shape(x.dims, trained=True, kind=x.kind)
 
 

@@ -21,6 +21,7 @@ from catalogue import (
     replicas,
     sequences,
     snapshots,
+    streams,
     tensorflow,
     tensorflow_steps,
     torch,
@@ -57,6 +58,7 @@ _EVERY: list[Mutant] = [
         per_sample_ways,
         explanation,
         inference,
+        streams,
     )
     for mutant in module.MUTANTS
 ]

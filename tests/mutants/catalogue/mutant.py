@@ -17,6 +17,16 @@ LATER = COUNTED + "        if self._calls > 1:\n            "
 SKIPS = COUNTED + "        if self._calls % 2 == 0:\n            return\n"
 """The first lines of a step of which every second call does nothing."""
 
+STREAMED = """\
+        self._streamed = getattr(self, "_streamed", 0) + 1
+        if self._streamed % 2 == 0:
+            return
+"""
+"""The first lines of a step that does nothing where the one before it was not waited for."""
+
+WAITED = "        self._streamed = 0\n"
+"""The first line of the wait that such a step needs."""
+
 IDLES = """\
         if getattr(self, "_ran", False):
             return

@@ -34,6 +34,7 @@ from bakeoff.frameworks.jax import (
     recurrent,
     snapshots,
     tf32,
+    variance,
 )
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
@@ -96,6 +97,7 @@ class Engine:
                 raise UnsupportedError(msg)
         self._switches = Switches(options)
         convolution.choose(options.get("convolution", "xla"))
+        variance.choose(options.get("variance", "one-pass"))
         recurrent.choose(options["lstm"])
         graphs.choose(options["aggregate"])
         self._precision = Precision(options["precision"])
@@ -223,6 +225,7 @@ class Step:
             "accumulation": None,
             **self._switches.settings(device, mode),
             "convolution": convolution.chosen(),
+            "variance": variance.chosen(),
             **recurrent.settings(),
             **graphs.settings(),
             "denormals": denormals.in_force(self._switches.executed(jnp.multiply), _threads(1)),

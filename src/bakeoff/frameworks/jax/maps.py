@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from flax import nnx
 
 from bakeoff.frameworks import sampling
+from bakeoff.frameworks.jax import variance
 from bakeoff.frameworks.sampling import Pair, pair
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ class GroupNorm(nnx.GroupNorm):
 
     def __init__(self, groups: int, features: int, epsilon: float = 1e-5) -> None:
         """Hand on epsilon: flax's own default is 1e-6."""
-        super().__init__(features, num_groups=groups, epsilon=epsilon, rngs=nnx.Rngs(0))
+        fast = variance.is_fast()
+        super().__init__(features, num_groups=groups, epsilon=epsilon, use_fast_variance=fast, rngs=nnx.Rngs(0))
 
 
 class ChannelNorm(nnx.LayerNorm):
@@ -29,7 +31,7 @@ class ChannelNorm(nnx.LayerNorm):
 
     def __init__(self, features: int, epsilon: float = 1e-6) -> None:
         """Take the vocabulary's arguments."""
-        super().__init__(features, epsilon=epsilon, rngs=nnx.Rngs(0))
+        super().__init__(features, epsilon=epsilon, use_fast_variance=variance.is_fast(), rngs=nnx.Rngs(0))
 
 
 class RMSNorm(nnx.RMSNorm):

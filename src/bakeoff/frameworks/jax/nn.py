@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from bakeoff.frameworks.jax import functions, phase
+from bakeoff.frameworks.jax import functions, phase, variance
 from bakeoff.frameworks.jax.attention import attention
 from bakeoff.frameworks.jax.conv_layers import Conv1d, Conv2d, ConvTranspose2d
 from bakeoff.frameworks.jax.functions import (  # noqa: F401 - their names are in __all__, below
@@ -187,7 +187,8 @@ class LayerNorm(nnx.LayerNorm):
 
     def __init__(self, features: int, epsilon: float = 1e-5, bias: bool = True) -> None:
         """Hand on epsilon: flax's own default is 1e-6."""
-        super().__init__(features, epsilon=epsilon, use_bias=bias, rngs=_rngs())
+        fast = variance.is_fast()
+        super().__init__(features, epsilon=epsilon, use_bias=bias, use_fast_variance=fast, rngs=_rngs())
 
 
 class BatchNorm(nnx.BatchNorm):
@@ -197,7 +198,8 @@ class BatchNorm(nnx.BatchNorm):
 
     def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
         """Hand on the weight of the old value, which is what flax calls momentum."""
-        super().__init__(features, momentum=1 - momentum, epsilon=epsilon, rngs=_rngs())
+        fast = variance.is_fast()
+        super().__init__(features, momentum=1 - momentum, epsilon=epsilon, use_fast_variance=fast, rngs=_rngs())
 
     def __call__(self, x: jax.Array) -> jax.Array:
         """Normalise by the batch while a training step is traced, else by the running statistics.

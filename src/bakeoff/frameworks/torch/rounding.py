@@ -13,6 +13,12 @@ from torch.utils._pytree import tree_leaves, tree_map
 _COPY = "aten::clone"
 """Makes a tensor of its own, and rounds nothing."""
 
+_LAYER_NORM = "aten::native_layer_norm"
+
+_NORMS = {"aten::native_batch_norm": 1, "aten::native_group_norm": 1, _LAYER_NORM: 2}
+"""Normalisations, with the place of their weight among the arguments; they return what is normalised, means, and the
+inverse deviations."""
+
 _FACTORS = 1_048_573
 """How many factors are drawn, a prime, which no size of a layer shares. A factor for each element of each result would
 take longer to draw than most operations take; multiplying by some that lie in the cache is as quick as a copy."""
@@ -49,7 +55,28 @@ class Rounding(TorchDispatchMode):
             return results
         if isinstance(results, torch.Tensor):
             return self._moved(results, taken)
-        return tree_map(lambda one: self._moved(one, taken), results)
+        found = tree_map(lambda one: self._moved(one, taken), results)
+        return self._off_by_means(function, args, found)
+
+    def _off_by_means(self, function: Any, args: tuple[Any, ...], results: Any) -> Any:
+        """Return a normalisation's results as if the mean that it takes away were moved as a result of its own is.
+
+        What is left of a mean of a hundred deviations is moved by a hundred shares, and in all samples alike.
+        """
+        name = function._schema.name  # noqa: SLF001 - see below
+        if name not in _NORMS or not results[1].numel():  # in evaluation BatchNorm takes no mean
+            return results
+        normalised, mean, inverse = results
+        place = self._places.randrange(_FACTORS)
+        factors = self._factors_on(mean.device)[place : place + mean.numel()].to(mean.dtype)
+        off = mean * inverse * (factors.reshape(mean.shape) - 1.0)
+        weight = args[_NORMS[name]]
+        if name != _LAYER_NORM:  # of channels, which are the second axis, or of groups of them
+            off = off.reshape(-1, mean.shape[-1]).repeat_interleave(normalised.shape[1] // mean.shape[-1], dim=1)
+            places = [1] * (normalised.ndim - 2)
+            off = off.reshape(*off.shape, *places)
+            weight = None if weight is None else weight.reshape(-1, *places)
+        return normalised.add_(off if weight is None else off * weight), mean, inverse
 
     def _moved(self, result: Any, taken: set[int]) -> Any:
         """Return a result of real numbers moved, where it lies if that can be, and any other as it is."""
