@@ -1,13 +1,15 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
+import pytest
 
 from bakeoff.judge.counters import BlockCounters
 from bakeoff.report.pages.comparison import cautions
 from bakeoff.report.sections.noise import noise_line
 from bakeoff.spec.peaks import Work
+from bakeoff.spec.selftest import TimerVerdict
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -104,3 +106,14 @@ def test_certificates_alone_are_no_unfinished_race(decided: Outcome) -> None:
     asked = msgspec.structs.replace(decided.comparison, command="")
     (said,) = cautions(msgspec.structs.replace(started, comparison=asked, rounds=0))
     assert said.startswith("Nothing is timed in these records: they are certificates alone")
+
+
+@pytest.mark.parametrize("outcome", ["passed", "untold"])
+def test_a_timer_that_could_not_be_tested_is_told(decided: Outcome, outcome: Literal["passed", "untold"]) -> None:
+    """A busy machine leaves a self-test without an answer, which refuses nobody: so the reader is told."""
+    first, *others = decided.contenders
+    timer = TimerVerdict(contender=first.label, outcome=outcome, reason="doubling: twice the steps take 1.4 to 3.1")
+    said = cautions(msgspec.structs.replace(decided, contenders=[msgspec.structs.replace(first, timer=timer), *others]))
+    found = [one for one in said if "self-test was inconclusive" in one]
+    assert len(found) == (outcome == "untold")
+    assert all(first.label in one and "twice the steps take 1.4 to 3.1" in one for one in found)

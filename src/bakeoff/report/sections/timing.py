@@ -79,13 +79,20 @@ def timer_table(outcome: Outcome) -> Table:
 
 
 def _cautions(outcome: Outcome) -> list[str]:
-    """Return the contenders without a steady state, and those whose fenced steps are partly the waiting itself."""
+    """Return the contenders without a steady state, dear waits, and timers that a busy machine has left untested."""
     unsteady = [
         f"{one.label}: its warm-up found no steady state, so its step time may still drift; --epochs times whole runs."
         for one in outcome.contenders
         if not one.steady
     ]
-    return unsteady + [_dear(one) for one in outcome.contenders if _wait_share(one) > DEAR_WAIT]
+    dear = [_dear(one) for one in outcome.contenders if _wait_share(one) > DEAR_WAIT]
+    untested = [
+        f"{one.label}: its timer's self-test was inconclusive , since the machine was too busy ({one.timer.reason}): "
+        "nothing but the counters around each block says that its clock is right."
+        for one in outcome.contenders
+        if one.timer is not None and one.timer.outcome == "untold"
+    ]
+    return [*unsteady, *dear, *untested]
 
 
 def _wait_share(contender: ContenderOutcome) -> float:
