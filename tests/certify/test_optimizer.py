@@ -204,6 +204,7 @@ def test_no_optimizer_fails() -> None:
 
 
 def test_what_the_numbers_mean_is_said_and_that_a_long_schedule_is_shortened() -> None:
+    """The line of a check is read by those who have not read how it is made."""
     optimizer = SGD(learning_rate=0.1, schedule=Linear(warmup_steps=4, steps=4000))
     states = trajectory(probed(optimizer), probe_parameters(), probe_gradients())
     arrays = {f"optimizer/{t}/{name}": value for t, state in enumerate(states) for name, value in state.items()}
@@ -217,6 +218,7 @@ def test_what_the_numbers_mean_is_said_and_that_a_long_schedule_is_shortened() -
 
 
 def test_a_schedule_that_the_steps_hold_whole_is_not_told_as_shortened() -> None:
+    """The line of a check is read by those who have not read how it is made."""
     optimizer = SGD(learning_rate=0.1, schedule=Exponential(every=2, factor=0.5))
     states = trajectory(probed(optimizer), probe_parameters(), probe_gradients())
     arrays = {f"optimizer/{t}/{name}": value for t, state in enumerate(states) for name, value in state.items()}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 EVERY_ELEMENT = (
-    *("exp", "log", "sqrt", "rsqrt", "abs"),
+    *("exp", "log", "sqrt", "rsqrt", "abs", "sin", "cos"),
     *("silu", "gelu_tanh", "elu", "softplus", "hard_sigmoid", "hard_swish"),
 )
 """Functions of one array of real numbers, in any layout."""
@@ -122,12 +122,19 @@ def _is_number(value: Any) -> bool:
 class ArrayFunctions:
     """The functions of the vocabulary that hold no product."""
 
-    exp, log, sqrt, rsqrt, abs, silu, gelu_tanh, elu, softplus, hard_sigmoid, hard_swish = (
+    exp, log, sqrt, rsqrt, abs, sin, cos, silu, gelu_tanh, elu, softplus, hard_sigmoid, hard_swish = (
         staticmethod(partial(elementwise, name)) for name in EVERY_ELEMENT
     )
     less, less_equal, equal = (staticmethod(partial(_compared, name)) for name in ("less", "less_equal", "equal"))
     maximum, minimum = (staticmethod(partial(_combined, name)) for name in ("maximum", "minimum"))
     logical_and, logical_or = (staticmethod(partial(_both, name)) for name in ("logical_and", "logical_or"))
+
+    @staticmethod
+    def stop_gradient(x: Shape) -> Shape:
+        """Return the same shape, whose values follow from no parameter as far as a gradient sees."""
+        found = elementwise("stop_gradient", x)
+        found.trained = False
+        return found
 
     @staticmethod
     def arange(stop: int) -> Shape:

@@ -95,6 +95,35 @@ def roots_in_numpy(x: Array) -> Array:
     return one[:, :CLASSES]
 
 
+def waves(nn: Any, x: Any) -> Any:
+    """Use sines and cosines, of a few turns."""
+    a, b = nn.split(x * 4.0, sizes=(CLASSES, CLASSES), axis=1)
+    return nn.sin(a) - 0.5 * nn.cos(b) + nn.sin(b * 2.0) * nn.cos(a)
+
+
+def waves_in_numpy(x: Array) -> Array:
+    """Return the same."""
+    a, b = 4.0 * x[:, :CLASSES], 4.0 * x[:, CLASSES:]
+    return np.sin(a) - 0.5 * np.cos(b) + np.sin(2.0 * b) * np.cos(a)
+
+
+def straight_through(nn: Any) -> Any:
+    """Multiply by what no gradient sees, and add a difference of which it sees one side."""
+
+    def forward(m: Any, x: Any) -> Any:
+        a, b = nn.split(m.first(x), sizes=(CLASSES, CLASSES), axis=1)
+        return a + a * nn.stop_gradient(nn.tanh(b)) + 2.0 * (b - nn.stop_gradient(b))
+
+    return model(nn, {"first": nn.Linear(5, WIDTH)}, forward)
+
+
+def straight_through_in_numpy(weights: Weights, seen: Weights, x: Array) -> Array:
+    """Return the same, with the parameters that are seen apart."""
+    found, constant = linear(weights, "first", x), linear(seen, "first", x)
+    a, b, still = found[:, :CLASSES], found[:, CLASSES:], constant[:, CLASSES:]
+    return a + a * np.tanh(still) + 2.0 * (b - still)
+
+
 def choices(nn: Any, x: Any) -> Any:
     """Compare, choose, and take the larger and the smaller, of arrays and of arrays with numbers on either side."""
     a, b = nn.split(x, sizes=(CLASSES, CLASSES), axis=1)
@@ -256,6 +285,14 @@ CASES: dict[str, Case] = {
         ("leaky_relu", "hard_sigmoid", "hard_swish", "abs", "clip"), kinks, kinks_in_numpy, scale=2.0
     ),
     "exponentials and roots": of_linear(("exp", "log", "sqrt", "rsqrt"), roots, roots_in_numpy),
+    "sines and cosines": of_linear(("sin", "cos", "split"), waves, waves_in_numpy),
+    "gradients that are stopped": Case(
+        names=("stop_gradient",),
+        build=straight_through,
+        forward=lambda w, x: straight_through_in_numpy(w, w, x),
+        stopped=straight_through_in_numpy,
+        x=random(BATCH, 5),
+    ),
     "comparisons and choices": of_linear(
         (
             *("less", "less_equal", "logical_and", "logical_or", "logical_not"),

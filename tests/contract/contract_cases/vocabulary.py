@@ -48,6 +48,8 @@ class Case:
     expected_loss: Callable[[Array, Any], float] | None = None
     targets: dict[str, Array] | None = None
     """What the loss takes, by name; None: a label for each sample."""
+    stopped: Callable[[Weights, Weights, Array], Array] | None = None
+    """What is differentiated, from parameters and from those that `stop_gradient` has seen; None: `forward`."""
     deterministic: bool = True
     """False: its gradients are drawn, and only its outputs in evaluation are held against NumPy."""
 
@@ -74,9 +76,11 @@ def cross_entropy(logits: Array, targets: Array) -> float:
     return float(-log_softmax(logits)[np.arange(len(logits)), targets].mean())
 
 
-def expected_loss(case: Case, weights: Weights) -> float:
-    """Return the loss of a case on its own batch."""
+def expected_loss(case: Case, weights: Weights, seen: Weights | None = None) -> float:
+    """Return the loss of a case on its own batch; what `stop_gradient` sees follows from parameters of its own."""
     forward = case.in_training or case.forward
+    if case.stopped is not None:
+        return cross_entropy(case.stopped(weights, seen or weights, case.x.astype(np.float64)), targets_of(case))
     return (case.expected_loss or cross_entropy)(forward(weights, case.x.astype(np.float64)), targets_of(case))
 
 
@@ -101,7 +105,7 @@ def expected_gradients(case: Case, weights: Weights, state: Weights, width: floa
             for offset in (width, -width):
                 moved = value.copy()
                 moved[index] += offset
-                losses.append(expected_loss(case, weights | state | {name: moved}))
+                losses.append(expected_loss(case, weights | state | {name: moved}, weights | state))
             gradients[name][index] = (losses[0] - losses[1]) / (2 * width)
     return gradients
 

@@ -23,6 +23,7 @@ __all__ = [
     "arange",
     "clip",
     "constant",
+    "cos",
     "cumsum",
     "elu",
     "equal",
@@ -47,10 +48,12 @@ __all__ = [
     "rsqrt",
     "segment_sum",
     "silu",
+    "sin",
     "softplus",
     "split",
     "sqrt",
     "stack",
+    "stop_gradient",
     "take",
     "take_along_axis",
     "to_float",
@@ -91,6 +94,8 @@ def constant(array: NDArray[Any]) -> jax.Array:
 # --- Element by element -----------------------------------------------------------------------------------------------
 
 exp, log, sqrt, rsqrt, abs = jnp.exp, jnp.log, jnp.sqrt, jax.lax.rsqrt, jnp.abs  # noqa: A001 - the array API's name
+sin, cos = jnp.sin, jnp.cos
+stop_gradient = jax.lax.stop_gradient
 less, less_equal, equal = jnp.less, jnp.less_equal, jnp.equal
 logical_and, logical_or, logical_not = jnp.logical_and, jnp.logical_or, jnp.logical_not
 silu, elu, softplus = nnx.silu, nnx.elu, nnx.softplus

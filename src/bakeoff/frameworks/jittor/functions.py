@@ -21,6 +21,7 @@ __all__ = [
     "arange",
     "clip",
     "constant",
+    "cos",
     "cumsum",
     "elu",
     "equal",
@@ -45,10 +46,12 @@ __all__ = [
     "rsqrt",
     "segment_sum",
     "silu",
+    "sin",
     "softplus",
     "split",
     "sqrt",
     "stack",
+    "stop_gradient",
     "take",
     "take_along_axis",
     "to_float",
@@ -103,10 +106,16 @@ class RandomNormal(jt.Module):
 # --- Element by element -----------------------------------------------------------------------------------------------
 
 exp, log, sqrt, abs = jt.exp, jt.log, jt.sqrt, jt.abs  # noqa: A001 - the array API's name
+sin, cos = jt.sin, jt.cos
 less, less_equal, equal = operator.lt, operator.le, operator.eq
 logical_and, logical_or, logical_not = jt.logical_and, jt.logical_or, jt.logical_not
 silu, softplus = jt.nn.silu, jt.nn.softplus
 maximum, minimum = jt.maximum, jt.minimum
+
+
+def stop_gradient(x: Any) -> Any:
+    """Return x in a variable of its own: Jittor's `stop_grad` would mark the one that others take, too."""
+    return x.detach()
 
 
 def rsqrt(x: Any) -> Any:

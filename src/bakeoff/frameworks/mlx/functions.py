@@ -23,6 +23,7 @@ __all__ = [
     "arange",
     "clip",
     "constant",
+    "cos",
     "cumsum",
     "elu",
     "equal",
@@ -47,10 +48,12 @@ __all__ = [
     "rsqrt",
     "segment_sum",
     "silu",
+    "sin",
     "softplus",
     "split",
     "sqrt",
     "stack",
+    "stop_gradient",
     "take",
     "take_along_axis",
     "to_float",
@@ -104,6 +107,8 @@ class RandomNormal(mlx.nn.Module):
 # --- Element by element -----------------------------------------------------------------------------------------------
 
 exp, log, sqrt, rsqrt, abs = mx.exp, mx.log, mx.sqrt, mx.rsqrt, mx.abs  # noqa: A001 - the array API's name
+sin, cos = mx.sin, mx.cos
+stop_gradient = mx.stop_gradient
 less, less_equal, equal = operator.lt, operator.le, operator.eq
 logical_and, logical_or, logical_not = mx.logical_and, mx.logical_or, mx.logical_not
 silu, softplus = mlx.nn.silu, mlx.nn.softplus

@@ -27,6 +27,7 @@ __all__ = [
     "arange",
     "clip",
     "constant",
+    "cos",
     "cumsum",
     "elu",
     "equal",
@@ -51,10 +52,12 @@ __all__ = [
     "rsqrt",
     "segment_sum",
     "silu",
+    "sin",
     "softplus",
     "split",
     "sqrt",
     "stack",
+    "stop_gradient",
     "take",
     "take_along_axis",
     "to_float",
@@ -103,6 +106,8 @@ def constant(array: NDArray[Any]) -> Any:
 # --- Element by element -----------------------------------------------------------------------------------------------
 
 exp, log, sqrt, rsqrt, abs = tf.exp, tf.math.log, tf.sqrt, tf.math.rsqrt, tf.abs  # noqa: A001 - the array API's name
+sin, cos = tf.sin, tf.cos
+stop_gradient = tf.stop_gradient
 less, less_equal, equal = operator.lt, operator.le, operator.eq
 logical_and, logical_or, logical_not = tf.logical_and, tf.logical_or, tf.logical_not
 silu, elu, softplus = tf.nn.silu, tf.nn.elu, tf.nn.softplus

@@ -23,6 +23,7 @@ __all__ = [
     "arange",
     "clip",
     "constant",
+    "cos",
     "cumsum",
     "elu",
     "equal",
@@ -47,10 +48,12 @@ __all__ = [
     "rsqrt",
     "segment_sum",
     "silu",
+    "sin",
     "softplus",
     "split",
     "sqrt",
     "stack",
+    "stop_gradient",
     "take",
     "take_along_axis",
     "to_float",
@@ -98,10 +101,16 @@ class RandomNormal(torch.nn.Module):
 # --- Element by element -----------------------------------------------------------------------------------------------
 
 exp, log, sqrt, rsqrt, abs = torch.exp, torch.log, torch.sqrt, torch.rsqrt, torch.abs  # noqa: A001 - the array API's name
+sin, cos = torch.sin, torch.cos
 less, less_equal, equal = operator.lt, operator.le, operator.eq
 logical_and, logical_or, logical_not = torch.logical_and, torch.logical_or, torch.logical_not
 silu, elu, hard_sigmoid, hard_swish = F.silu, F.elu, F.hardsigmoid, F.hardswish
 where = torch.where
+
+
+def stop_gradient(x: Any) -> Any:
+    """Return x, as autograd knows nothing of it."""
+    return x.detach()
 
 
 def clip(x: Any, low: float, high: float) -> Any:
