@@ -188,6 +188,37 @@ def test_a_block_whose_last_step_does_nothing_is_refused(race: Race, monkeypatch
     assert "it does not do every step" in only.reason
 
 
+def test_steps_that_are_left_out_now_and_then_are_refused(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waited for or not: a step that does nothing leaves the loss of the one before, on another batch."""
+    run = engine.Step.run
+
+    def skipping(step: engine.Step, batch: Batch) -> None:
+        count = vars(step)["count"] = vars(step).get("count", 0) + 1
+        trained = step._trained
+        run(step, batch)
+        if count > 30 and count % 10 == 0:
+            step._trained = trained
+
+    monkeypatch.setattr(engine.Step, "run", skipping)
+    outcome = race("fake", max_rounds=1)
+    (only,) = outcome.contenders
+    assert only.status == "refused"
+    records, (plan,) = read_records(Path(outcome.path)).records, outcome.comparison.contenders
+    tie = records["r01-fake"].tie
+    assert tie is not None
+    assert tie.still >= 3
+
+    def found(still: int, batches: int) -> str:
+        honest = msgspec.structs.replace(tie, still=still, block_off=0.0, repeated=tie.from_saved)
+        of_some = msgspec.structs.replace(outcome.comparison.data, batches=batches)
+        changed = records | {"r01-fake": msgspec.structs.replace(records["r01-fake"], tie=honest)}
+        return why_untied(msgspec.structs.replace(outcome.comparison, data=of_some), changed, plan)
+
+    assert "leave the loss of the step before to the last bit, on another batch: it skips steps" in found(3, 2)
+    assert not found(2, 2)
+    assert not found(30, 1)
+
+
 def test_what_a_block_left_is_held_where_it_has_to(race: Race) -> None:
     """Against one step's change; more is allowed where a process does not repeat itself, and then in every trial."""
     outcome = race("fake", max_rounds=2)

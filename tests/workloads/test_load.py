@@ -11,6 +11,7 @@ from bakeoff.spec.errors import ModelFileError, UnknownNameError
 from bakeoff.spec.metric import Metric
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.workloads import load as loading
+from bakeoff.workloads.interpreter import check_model
 from bakeoff.workloads.load import load, names
 
 GOOD = """
@@ -203,9 +204,13 @@ def test_a_metric_that_cannot_be_is_told(file: Any, old: str, new: str, told: st
 
 
 def test_what_only_infers_has_no_targets(file: Any) -> None:
-    """Neither classes nor targets are declared, and none is drawn; to be trained, one of them is wanted."""
+    """Neither classes nor targets are declared, and none is drawn; a loss that wants them is told what there is."""
     path = file("classes=3", "")
-    assert "sizes['full'].classes is 0; what trains has at least one class, or targets" in fault(path)
+    path.write_text(path.read_text().replace("size.classes", "3"))
+    loaded = load(path)
+    with pytest.raises(ModelFileError) as refused:
+        check_model(loaded, loaded.size("full"), "train")
+    assert "nothing, since the size declares neither classes nor targets" in str(refused.value)
     path.write_text(path.read_text().replace('source="a test"', 'source="a test", scenarios=("infer",)'))
     assert not load(path).size("full").sample.targets
 
@@ -239,7 +244,7 @@ def test_build_is_no_function(file: Any) -> None:
         ("batch_size=4", "batch_size='4'", "batch_size"),
         ("input_shape=(5,)", "input_shape=()", "sizes['full'].input_shape is ()"),
         ("input_shape=(5,)", "input_shape=(5, 0)", "sizes['full'].input_shape is (5, 0)"),
-        ("classes=3", "classes=0", "sizes['full'].classes is 0"),
+        ("classes=3", "classes=-1", "sizes['full'].classes is -1; it must be at least 1, or left out"),
         ("classes=3", "inputs={'a': ArraySpec()}, classes=3", "inputs and input_shape are both given; declare either"),
         ("classes=3", "classes=3, targets={'a': ArraySpec()}", "targets and classes are both given; declare either"),
         ("classes=3", "targets={'x': ArraySpec()}", "'x' is an input and a target"),
@@ -316,7 +321,7 @@ def test_inconsistent_fields(file: Any, old: str, new: str, told: str) -> None:
 
 def test_all_faults_are_told_at_once(file: Any) -> None:
     """A user need not run bakeoff once for each mistake."""
-    message = fault(file("batch_size=4, input_shape=(5,), classes=3", "batch_size=0, input_shape=(), classes=0"))
+    message = fault(file("batch_size=4, input_shape=(5,), classes=3", "batch_size=0, input_shape=(), classes=-1"))
     assert len(message.splitlines()) == 3
 
 

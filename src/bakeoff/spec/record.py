@@ -175,6 +175,8 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     """How far what that block left is from what as many steps from the same state leave that are each waited for. In
     training of the parameters looked at, in units of what the last of these steps changes; in inference of the outputs'
     checksums, in units of the largest output. 0 where all bits are the same; None where a number is not finite."""
+    still: int = 0
+    """Of these steps each waited for, how many left to the last bit the loss of the step before, and not 0."""
     fenced_off: float | None = None
     """The same between two runs of steps that are each waited for: how well this process repeats itself. None where the
     block left the same bits, so that it was not asked, and in inference."""

@@ -121,7 +121,8 @@ LAYERS: dict[str, str] = {
     ),
     "RandomNormal": (
         "RandomNormal(): called with an array, gives independent draws of its shape from the standard normal "
-        "distribution in training, anew in every step, and zeros in evaluation. The certificate puts fixed numbers "
+        "distribution in training, anew in every step, and zeros in evaluation. Of a feature map: "
+        "nn.from_tokens(noise(nn.tokens(x)), nn.map_size(x)). The certificate puts fixed numbers "
         "there, the same in all frameworks."
     ),
 }

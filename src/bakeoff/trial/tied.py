@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -112,26 +113,35 @@ class Ties:
         """Return how far the last timed block is from its steps each waited for, as fields of a Tie."""
         if self._block is None or not self._block_steps:
             return {}
-        before, fenced = self._fenced(stepper)
+        before, fenced, still = self._fenced(stepper)
         if not self._loses:
             off = min(farthest(self._block, fenced), MOST_OFF)
             return {"block_steps": self._block_steps, "block_off": off}
         found: dict[str, Any] = {
             "block_steps": self._block_steps,
             "block_off": _in_steps(self._block, fenced, before),
+            "still": still,
         }
         # In a group all processes run the same steps, whatever each has found.
         if found["block_off"] != 0.0 or self._opened.trial.group is not None:
             found["fenced_off"] = _in_steps(self._fenced(stepper)[1], fenced, before)
         return found
 
-    def _fenced(self, stepper: Stepper) -> tuple[_Left, _Left]:
-        """Run the last timed block's steps and wait for each; return what the last but one leaves, and the last."""
+    def _fenced(self, stepper: Stepper) -> tuple[_Left, _Left, int]:
+        """Run the last timed block's steps and wait for each; return what the last but one leaves, and the last.
+
+        And how many have left the loss of the step before, as one that does nothing does.
+        """
         self._saved.put_back()
-        stepper.fenced(self._block_steps - 1)
-        before = self._left()
-        stepper.fenced(1)
-        return before, self._left()
+        before: _Left = None
+        losses: list[float] = []
+        for place in range(self._block_steps):
+            if place == self._block_steps - 1:
+                before = self._left()
+            stepper.fenced(1)
+            losses += [self._step.result()] if self._loses else []
+        still = sum(bool(loss) and loss == earlier for earlier, loss in itertools.pairwise(losses))
+        return before, self._left(), still
 
     def _unread(self, stepper: Stepper) -> list[list[float | None]]:
         """Return the lists that the loss of the next step belongs to; none where it is not read."""

@@ -112,10 +112,6 @@ def _scenario_faults(workload: Workload) -> Iterator[str]:
     for scenario in workload.scenarios:
         if "optimizer" in SCENARIOS[scenario].evidence and workload.optimizer is None:
             yield f"the scenarios include {scenario}, and optimizer is None"
-    if any(SCENARIOS[scenario].trains for scenario in workload.scenarios):
-        for name, size in workload.sizes.items():
-            if not (size.targets or size.classes or size.collected):
-                yield f"sizes[{name!r}].classes is {size.classes}; what trains has at least one class, or targets"
     if workload.scenarios != ("train",) and any(size.collected for size in workload.sizes.values()):
         yield f"scenarios is {workload.scenarios!r}; a workload that collects has the scenario train alone"
 
@@ -155,7 +151,7 @@ def _sample_faults(size: Size) -> Iterator[str]:
     if size.targets and size.classes:
         yield "targets and classes are both given; declare either"
     elif size.classes < 0:
-        yield f"classes is {size.classes}; it must be at least 1"
+        yield f"classes is {size.classes}; it must be at least 1, or left out"
     sample = size.sample
     for name in sorted(sample.inputs.keys() & sample.targets.keys()):
         yield f"{name!r} is an input and a target; each array needs a name of its own"

@@ -169,7 +169,8 @@ def _check_outputs(at: str, outputs: Any, size: Size) -> None:
 def _check_layout(outputs: Any, size: Size) -> None:
     """Raise LayoutError unless the outputs are one array, samples first, whose axes all frameworks have alike."""
     if not isinstance(outputs, Shape):
-        msg = f"a model returns one array in evaluation; this one returned {outputs!r}"
+        more = "more only where nn.in_training(self) is true"
+        msg = f"a model returns one array in evaluation, {more}; this one returned {outputs!r}"
         raise LayoutError(msg)
     if outputs.kind == "flat":
         outputs.refuse("is what the model returns")
@@ -183,6 +184,10 @@ def _check_layout(outputs: Any, size: Size) -> None:
 
 class _Named(dict[str, Shape]):
     """The inputs or the targets by name."""
+
+    def __repr__(self) -> str:
+        """Return all, or that there are none, as of a size without targets."""
+        return super().__repr__() if self else "nothing, since the size declares neither classes nor targets"
 
     def __missing__(self, name: object) -> NoReturn:
         """Raise LayoutError, which lists the names that there are."""

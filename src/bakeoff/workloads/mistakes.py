@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import linecache
 import re
 import traceback
@@ -11,7 +10,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.vocabulary import LAYERS, VOCABULARY
-from bakeoff.workloads.shapes import NUMPY, LayoutError
+from bakeoff.workloads.shapes import LayoutError
+from bakeoff.workloads.synonyms import NUMPY, said_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,8 +39,7 @@ def where(path: str, function: str, error: Exception) -> str:
 
 def not_there(name: str) -> str:
     """Return that the vocabulary has no such name, and which one was probably meant."""
-    close = difflib.get_close_matches(name, VOCABULARY, n=1)
-    return f"nn.{name} is not in the vocabulary" + (f"; did you mean nn.{close[0]}?" if close else "")
+    return f"nn.{name} is not in the vocabulary{said_by(name)}"
 
 
 def _text(path: str, frames: Sequence[traceback.FrameSummary], error: Exception) -> str:
@@ -73,7 +72,8 @@ def _of_call(frame: traceback.FrameSummary | None, error: str) -> str:
     found = _BOUND.match(error)
     name = _called(frame) if frame and found else ""
     if found and name in VOCABULARY and (signature := _SIGNATURE.match(VOCABULARY[name])):
-        return f"nn.{name} {error[found.end() :]}; it is nn.{signature[0]}"
+        kept = "; nn.reshape puts the axis back" if "'keepdims'" in error else ""
+        return f"nn.{name} {error[found.end() :]}; it is nn.{signature[0]}{kept}"
     found = _CALL.match(error)
     if not found or found[1] not in LAYERS:
         return ""

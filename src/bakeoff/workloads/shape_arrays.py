@@ -130,7 +130,7 @@ class ArrayFunctions:
     logical_and, logical_or = (staticmethod(partial(_both, name)) for name in ("logical_and", "logical_or"))
 
     @staticmethod
-    def stop_gradient(x: Shape) -> Shape:
+    def stop_gradient(x: Shape, /) -> Shape:
         """Return the same shape, whose values follow from no parameter as far as a gradient sees."""
         found = elementwise("stop_gradient", x)
         found.trained = False

@@ -176,6 +176,9 @@ class RandomNormal(Counted, layers.RandomNormal):
 
     def __call__(self, x: Shape) -> Shape:
         """Return the same shape; draws depend on nothing."""
+        if isinstance(x, Shape) and x.kind == "map":  # each framework would draw them in another order of axes
+            msg = f"nn.RandomNormal of {x!r}: of a map it is nn.from_tokens(noise(nn.tokens(x)), nn.map_size(x))"
+            raise LayoutError(msg)
         check_kind("RandomNormal", x, "array")
         check_real("RandomNormal", x)
         return Shape(x.dims)

@@ -19,6 +19,8 @@ from itertools import zip_longest
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+from bakeoff.workloads.synonyms import NUMPY, of_attribute
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -34,9 +36,6 @@ Kind = Literal["map", "flat", "array"]
 
 in_scan: ContextVar[bool] = ContextVar("in_scan", default=False)
 """Whether a step of `scan` is being run."""
-
-NUMPY = "NumPy's own arrays go into a model by nn.constant(array) in __init__, and its functions are those of nn"
-"""What to do where NumPy is given an array of the model."""
 
 
 class LayoutError(TypeError):
@@ -151,7 +150,7 @@ class Shape:
         if name.startswith("__"):
             raise AttributeError(name)
         msg = f"arrays have no {name!r} in the vocabulary, but shape, ndim, indices, slices and + - * / **"
-        raise LayoutError(msg)
+        raise LayoutError(msg + of_attribute(name))
 
     def __getitem__(self, index: Any) -> Shape:
         """Return what indices and slices leave of each axis."""
@@ -263,7 +262,8 @@ class Shape:
             first.refuse(f"is combined with {second!r}")
         axes = list(zip_longest(reversed(self.dims), reversed(other.dims), fillvalue=1))
         if any(1 not in pair and pair[0] != pair[1] for pair in axes):
-            msg = f"shapes {self.dims} and {other.dims} do not fit"
+            hint = "; one number a sample is nn.per_channel of (batch, 1)" if "map" in {self.kind, other.kind} else ""
+            msg = f"shapes {self.dims} and {other.dims} do not fit{hint}"
             raise LayoutError(msg)
         lengths = tuple(b if a == 1 else a for a, b in reversed(axes))
         trained, integer = self.trained or other.trained, self.integer and other.integer

@@ -17,12 +17,8 @@ WORKLOAD = Workload(
     summary="a variational autoencoder of flat images",
     source="written for the tests",
     sizes={
-        "full": Size(
-            batch_size=100, input_shape=(784,), classes=10, config={"width": 500, "codes": 20}, parameters=815_824
-        ),
-        "reduced": Size(
-            batch_size=8, input_shape=(30,), classes=10, config={"width": 16, "codes": 4}, parameters=1_222
-        ),
+        "full": Size(batch_size=100, input_shape=(784,), config={"width": 500, "codes": 20}, parameters=815_824),
+        "reduced": Size(batch_size=8, input_shape=(30,), config={"width": 16, "codes": 4}, parameters=1_222),
     },
     optimizer=Adam(learning_rate=1e-3),
 )
@@ -53,7 +49,7 @@ def build(nn, size):
 
 
 def loss(nn, outputs, targets, inputs):
-    """Return the loss of an image: images are their own targets, and the labels that come with them are not used."""
+    """Return the loss of an image: images are their own targets, and there are no others."""
     del targets
     logits, mean, log_variance = outputs
     divergence = 0.5 * nn.sum(nn.exp(log_variance) + mean * mean - 1.0 - log_variance, axis=1)

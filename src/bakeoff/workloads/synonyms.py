@@ -1,0 +1,116 @@
+"""How the vocabulary says what other libraries have a name for, for those who write that name."""
+
+from __future__ import annotations
+
+import difflib
+
+from bakeoff.spec.vocabulary import FUNCTIONS, VOCABULARY
+
+NUMPY = "NumPy's own arrays go into a model by nn.constant(array) in __init__, and its functions are those of nn"
+"""What to do where NumPy is given an array of the model."""
+
+_RESHAPE = "nn.reshape(x, shape)"
+_AXES = "nn.permute_dims(x, axes)"
+_LEAST = "-nn.max(-x, axis)"
+_MADE = "nn.constant(array of NumPy), made in __init__; of some array's shape x * 0.0"
+_ABSOLUTE = "nn.mean(nn.abs(outputs - targets))"
+_SHIFTED = "most + nn.log(nn.sum(nn.exp(x - most), axis)), where most is nn.reshape(nn.max(x, axis), shape)"
+
+SAID_BY: dict[str, str] = {
+    "relu6": "nn.clip(x, 0, 6)",
+    "hardtanh": "nn.clip(x, -1, 1)",
+    "clamp": "nn.clip(x, low, high)",
+    "swish": "nn.silu(x)",
+    "mish": "x * nn.tanh(nn.softplus(x))",
+    "glu": "a * nn.sigmoid(b), with a, b = nn.split(x, sizes, axis)",
+    "PReLU": "nn.relu(x) - slopes * nn.relu(-x), with nn.Parameter as slopes, of a map nn.per_channel(slopes)",
+    "square": "x * x",
+    "pow": "x ** 2",
+    "power": "x ** 2",
+    "transpose": _AXES,
+    "T": _AXES,
+    "permute": _AXES,
+    "swapaxes": _AXES,
+    "moveaxis": _AXES,
+    "unsqueeze": _RESHAPE,
+    "expand_dims": _RESHAPE,
+    "squeeze": _RESHAPE,
+    "view": _RESHAPE,
+    "expand": "nn.broadcast_to(x, shape)",
+    "repeat": "nn.broadcast_to(x, shape), and nn.reshape(x, shape) behind it",
+    "tile": "nn.broadcast_to(x, shape), and nn.reshape(x, shape) behind it",
+    "cat": "nn.concat(arrays, axis)",
+    "concatenate": "nn.concat(arrays, axis)",
+    "chunk": "nn.split(x, sizes, axis)",
+    "zeros": _MADE,
+    "ones": _MADE,
+    "full": _MADE,
+    "zeros_like": _MADE,
+    "ones_like": _MADE,
+    "array": _MADE,
+    "tril": "nn.constant(numpy.tril(...)), made in __init__; within attention nn.attention(..., causal=True)",
+    "triu": "nn.constant(numpy.triu(...)), made in __init__; within attention nn.attention(..., causal=True)",
+    "var": "nn.mean((x - m) * (x - m), axis), where m is nn.reshape(nn.mean(x, axis), shape)",
+    "std": "nn.sqrt of nn.mean((x - m) * (x - m), axis), where m is nn.reshape(nn.mean(x, axis), shape)",
+    "min": _LEAST,
+    "amin": _LEAST,
+    "amax": "nn.max(x, axis)",
+    "logsumexp": _SHIFTED,
+    "einsum": "nn.matmul(a, b) and nn.permute_dims(x, axes)",
+    "dot": "nn.matmul(a, b)",
+    "gather": "nn.take_along_axis(x, indices, axis)",
+    "index_select": "nn.take(x, indices, axis)",
+    "scatter_add": "nn.segment_sum(x, segments, count)",
+    "detach": "nn.stop_gradient(x)",
+    "Sequential": "nn.ModuleList([...]), and a loop over it in forward",
+    "ModuleDict": "an attribute for each, or nn.ModuleList([...])",
+    "Identity": "the array itself",
+    "InstanceNorm": "nn.GroupNorm(features, features)",
+    "InstanceNorm2d": "nn.GroupNorm(features, features)",
+    "LayerNorm2d": "nn.ChannelNorm(features)",
+    "BatchNorm1d": "nn.BatchNorm(features)",
+    "BatchNorm2d": "nn.BatchNorm(features)",
+    "Dense": "nn.Linear(in_features, out_features)",
+    "Embed": "nn.Embedding(entries, features)",
+    "GRUCell": "nn.GRU, over a sequence of one step or of all",
+    "MultiHeadAttention": "nn.Linear layers for queries, keys and values, and nn.attention(q, k, v)",
+    "MultiheadAttention": "nn.Linear layers for queries, keys and values, and nn.attention(q, k, v)",
+    "global_max_pool2d": "nn.flatten(nn.max_pool2d(x, nn.map_size(x)))",
+    "pixel_shuffle": "nn.ConvTranspose2d, or nn.resize and nn.Conv2d",
+    "upsample": "nn.resize(x, size, method)",
+    "interpolate": "nn.resize(x, size, method)",
+    "l1": _ABSOLUTE,
+    "l1_loss": _ABSOLUTE,
+    "mae": _ABSOLUTE,
+    "mse_loss": "nn.mse(outputs, targets)",
+    "huber": "nn.mean(nn.where(nn.less(d, 1.0), 0.5 * d * d, d - 0.5)), where d is nn.abs(outputs - targets)",
+    "smooth_l1": "nn.mean(nn.where(nn.less(d, 1.0), 0.5 * d * d, d - 0.5)), where d is nn.abs(outputs - targets)",
+    "kl_div": "nn.sum(p * (nn.log(p) - nn.log(q)))",
+    "nll_loss": "nn.cross_entropy(logits, targets), which takes logits",
+    "bce": "nn.binary_cross_entropy(logits, targets), which takes logits",
+    **dict.fromkeys(
+        ("argmax", "argmin", "top_k", "topk", "sort", "argsort", "Conv3d", "floor", "round", "erf", "lstsq", "svd"), ""
+    ),
+}
+"""By a name of other libraries; empty: the vocabulary has nothing for it."""
+
+
+def said_by(name: str) -> str:
+    """Return how the vocabulary says what a name means elsewhere; empty where nothing near is known."""
+    if name in SAID_BY:
+        return f": it is {SAID_BY[name]}" if SAID_BY[name] else ", and nothing in it does that"
+    folded = {_folded(one): one for one in VOCABULARY}
+    close = [folded[_folded(name)]] if _folded(name) in folded else difflib.get_close_matches(name, VOCABULARY, n=1)
+    return f"; did you mean nn.{close[0]}?" if close else ""
+
+
+def of_attribute(name: str) -> str:
+    """Return what stands for an attribute that arrays of other libraries have; empty where nothing near is known."""
+    if name in FUNCTIONS:
+        return f"; nn.{name} is a function"
+    return f"; {name} is {SAID_BY[name]}" if SAID_BY.get(name) else ""
+
+
+def _folded(name: str) -> str:
+    """Return a name without what libraries differ in: capitals and underscores."""
+    return name.replace("_", "").lower()
