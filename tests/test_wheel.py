@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import itertools
 import json
 import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import zipfile
 from dataclasses import dataclass
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -42,6 +46,34 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", str(wheel)]
     subprocess.run(pip, check=True)
     return folder
+
+
+def imported(path: Path) -> set[str]:
+    """Return the top-level modules that a file imports."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    return {name.partition(".")[0] for name in names}
+
+
+def test_what_is_imported_is_declared() -> None:
+    """Each library is asked for by name, not left to another's needs; a framework's are in its environment."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {name: needs for name, needs in project["optional-dependencies"].items() if name != "test"}
+    declared = {canonical(need) for need in [*project["dependencies"], *itertools.chain(*extras.values())]}
+    frameworks = SOURCE / "frameworks"
+    files = [path for path in SOURCE.rglob("*.py") if frameworks not in path.parents]
+    ours = {"bakeoff", *sys.stdlib_module_names}
+    strangers = {name for path in files for name in imported(path)} - ours
+    known = packages_distributions()
+    assert {"msgspec", "markupsafe", "sklearn"} <= strangers
+    missing = {name for name in strangers if not declared & {canonical(one) for one in known.get(name, [name])}}
+    assert missing == set()
+
+
+def canonical(requirement: str) -> str:
+    """Return the distribution that a requirement asks for, as PEP 503 writes it."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[<>=!~;\[ ]", requirement, maxsplit=1)[0]).lower()
 
 
 @pytest.fixture(scope="module")
