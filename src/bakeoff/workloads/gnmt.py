@@ -12,9 +12,10 @@ sequence. Loss: cross-entropy with label smoothing 0.1, the sum over all true pl
 
 Sources: Wu et al., arXiv 1609.08144; NVIDIA/DeepLearningExamples, PyTorch/Translation/GNMT (seq2seq/models,
 train.py), of which this is the model, with its decoder's first state of zeros, where TensorFlow/Translation/GNMT has
-the encoder's last; the rate is that one's for batches of 128. Theirs warm up and decay it; here it is constant. Dai
-et al. 2022, table 1, time both; sentences there are of WMT 2016. Synthetic sentences have 5 to 50 parts, each length
-as often.
+the encoder's last; the rate is that one's for batches of 128. Theirs warm up and decay it; here it is constant. Their
+weights begin uniform in ±0.1 and the attention's scale at 1/32; here the vocabulary's draws are, the scale's around 0.
+Dai et al. 2022, table 1, time both; sentences there are of WMT 2016. Synthetic sentences have 5 to 50 parts, each
+length as often.
 """
 
 from __future__ import annotations

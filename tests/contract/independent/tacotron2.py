@@ -1,7 +1,7 @@
 """Tacotron 2 in torch.nn, after NVIDIA's model.py, with the decoder's parts in the order of Dai et al. 2022.
 
-The lengths to which synthetic data are padded, and the optimiser without NVIDIA's weight decay of 1e-6, are the
-project's own choice.
+The lengths to which synthetic data are padded are the project's own choice; the optimiser and its weight
+decay are NVIDIA's.
 """
 
 from __future__ import annotations
