@@ -178,7 +178,7 @@ def rows(cases: list[Case]) -> list[dict[str, Any]]:
             for stage, name in shown
             if (stage, name) != ("timed", "trajectory")
         }
-        for (workload, label), used in sorted(worst.items())
+        for (workload, label), used in sorted((key, worst[key]) for key in counts)
     ]
 
 
