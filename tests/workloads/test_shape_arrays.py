@@ -128,7 +128,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "half a place": (lambda: nn.roll(x, 0.5, 0), "a whole number of places; this is 0.5"),
     "indices into a map": (lambda: nn.take(image, row), "is given to nn.take"),
     "a map turned round": (lambda: nn.flip(image, 1), "is given to nn.flip"),
-    "noise for a map": (lambda: nn.RandomNormal()(image), "is given to nn.RandomNormal"),
+    "noise for a map": (lambda: nn.RandomNormal()(image), "it is nn.from_tokens(noise(nn.tokens(x)), nn.map_size(x))"),
     "a bag of one": (lambda: nn.EmbeddingBag(9, 5, "sum")(row), "takes integers (batch, n)"),
     "half a length": (lambda: nn.reshape(x, (4, 12 / 2)), "nn.reshape to (4, 6.0): lengths are whole numbers"),
     "a length that is an array": (lambda: nn.broadcast_to(x, (nn.sum(ids), 6)), "lengths are whole numbers, as a // b"),
