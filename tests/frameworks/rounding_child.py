@@ -36,6 +36,7 @@ def of_norms() -> dict[str, list[float]]:
         "layer": (torch.nn.LayerNorm(64), (4, 5, 64)),
         "layer of two axes": (torch.nn.LayerNorm((8, 8), elementwise_affine=False), (4, 5, 8, 8)),
         "group": (torch.nn.GroupNorm(2, 6), (4, 6, 5, 5)),
+        "layer of more rows than there are factors": (torch.nn.LayerNorm(2), (1, 1_100_000, 2)),
     }
     told = {}
     for name, (layer, shape) in layers.items():

@@ -68,8 +68,9 @@ def check_state(  # noqa: PLR0913 - both sides, and what they are held by
     worst = max(errors, key=lambda name: errors[name] / most[name])
     error, within = errors[worst], most[worst]
     which = "all steps after it add" if worst.startswith("later/") else "a step adds"
-    amount = "another than by a factor of its rule" if math.isinf(error) else f"{error:.1e}"
-    detail = f"{count}; largest error of what {which} in {worst}: {amount} (allowed {within:.0e})"
+    detail = f"{count}; largest error of what {which} in {worst}: {error:.1e} (allowed {within:.0e})"
+    if math.isinf(error):
+        detail = f"{count}; what {which} in {worst} is no multiple of the reference's that its rule explains"
     if len(set(rules)) > 1:
         detail += f"; the running variance takes the {rules[0]} one, the reference's the {rules[1]} one"
     return Check(name="state", passed=error <= within, detail=detail, error=finite(error), allowed=finite(within))

@@ -29,8 +29,8 @@ NEEDS = {
     "conv_algorithm": ({"Conv1d", "Conv2d", "ConvTranspose2d"}, "no convolution"),
     "convolution": ({"Conv1d", "Conv2d", "ConvTranspose2d"}, "no convolution"),
     "lengths": ({"lengths"}, "no recurrent layer with lengths"),
-    "variance": ({"BatchNorm", "LayerNorm", "GroupNorm", "ChannelNorm"}, "no normalisation that takes a variance"),
-    "batch_norm": ({"BatchNorm"}, "no BatchNorm"),
+    "variance": ({"BatchNorm", "LayerNorm", "GroupNorm", "ChannelNorm"}, "no normalisation that takes a variance here"),
+    "batch_norm": ({"BatchNorm"}, "no BatchNorm that takes a batch's statistics"),
 }
 """Options of one kind of layer, function or argument, which means something only to a model that calls one of these."""
 
@@ -44,10 +44,10 @@ MOST_SHAPES = 16
 def notices(loaded: LoadedWorkload, size: Size, scenario: Scenario, plans: Sequence[ContenderPlan]) -> list[str]:
     """Return what these options and this model mean for each other, in sentences."""
     calls = calls_of(loaded.build, size, trains=SCENARIOS[scenario].trains)
-    name = loaded.workload.name
+    name, called = loaded.workload.name, _kinds(loaded, size, scenario)
     found = []
     for option, (kinds, lacks) in NEEDS.items():
-        if kinds & calls.kinds:
+        if kinds & called:
             continue
         asked = dict.fromkeys(_asked(plan, option) for plan in plans)
         found += [f"{option}={value} changes nothing: {name} has {lacks}." for value in asked if value]
@@ -63,8 +63,15 @@ def notices(loaded: LoadedWorkload, size: Size, scenario: Scenario, plans: Seque
 
 def idle_options(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> list[str]:
     """Return the options that mean nothing to a model, because it calls nothing of their kind."""
-    kinds = calls_of(loaded.build, size, trains=SCENARIOS[scenario].trains).kinds
+    kinds = _kinds(loaded, size, scenario)
     return [option for option, (needed, _) in NEEDS.items() if not needed & kinds]
+
+
+def _kinds(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> frozenset[str]:
+    """Return what a model calls whose kind an option is for; BatchNorm takes a batch's statistics where it trains."""
+    trains = SCENARIOS[scenario].trains
+    kinds = calls_of(loaded.build, size, trains=trains).kinds
+    return kinds if trains else kinds - {"BatchNorm"}
 
 
 def with_more_exact(

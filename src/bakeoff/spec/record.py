@@ -161,8 +161,8 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     """In inference, `certify.checksum.checksums` of the outputs that the first step has kept; empty where it gives
     none."""
     later: list[list[float]] = []
-    """In inference, the same after all others: of two steps that are waited for once, the last on the second batch, and
-    of two with the last on the first batch."""
+    """In inference, the same after all others: of streams of two to five steps that are waited for once, by turns with
+    the second batch last, and with the first."""
     from_saved: list[float | None] = []
     """Losses of the first steps from the saved state, in the warm-up; empty in inference, where the warm-up had no more
     steps, and in older records."""
@@ -174,9 +174,14 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     block_off: float | None = None
     """How far what that block left is from what as many steps from the same state leave that are each waited for. In
     training of the parameters looked at, in units of what the last of these steps changes; in inference of the outputs'
-    checksums, in units of the largest output. 0 where all bits are the same; None where a number is not finite."""
+    checksums, in units of the largest output. 0 where all bits are the same; None where the steps that are waited for
+    leave what is not finite, or the last of them changes nothing."""
+    grown: list[float] = []
+    """Where the block is off by more than `certify.tolerances.STREAM`: how far streams of two, three, ... of its steps
+    are off, up to the first that is by more, or to `trial.tied.LONGEST_GROWTH` steps."""
     still: int = 0
-    """Of these steps each waited for, how many left to the last bit the loss of the step before, and not 0."""
+    """Of these steps each waited for, how many left to the last bit the loss of the step before and all parameters that
+    are looked at."""
     fenced_off: float | None = None
     """The same between two runs of steps that are each waited for: how well this process repeats itself. None where the
     block left the same bits, so that it was not asked, and in inference."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,6 +11,7 @@ import numpy as np
 
 from bakeoff.certify.checksum import checksums, farthest
 from bakeoff.certify.sample import sampled_outputs
+from bakeoff.certify.tolerances import STREAM
 from bakeoff.spec.record import Tie
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import KINDS
@@ -34,7 +35,15 @@ SAMPLED = 4096
 of some array, and of a model of 300 arrays no more than 10 MB are kept."""
 
 MOST_OFF = 1e9
-"""What a record holds of outputs that are missing, or unlike others that are all zero."""
+"""What a record holds of outputs that are missing, or unlike others that are all zero, and of values that are not
+finite where the others are."""
+
+LONGEST_GROWTH = 16
+"""Steps up to which it is looked at how what a block has left grew apart: rounding grows from step to step."""
+
+LONGEST_STREAM = 5
+"""Steps of inference without a wait between them whose last outputs are held against the certificate's, from 2 on: of a
+block the last outputs alone are there, which tell of a step left out only where it is the last."""
 
 REPEATED_STEPS = 2
 """Steps from the saved state whose losses are read in the warm-up and again at the end: the first tells what a step
@@ -78,14 +87,13 @@ class Ties:
 
         What it does to the parameters tells whether training still moves: after its state was put back, too. Then run
         the first steps from the saved state once more: one that does less by now than in the warm-up has other losses.
-        In inference run two in a stream, twice: what a step keeps that computes no more is that of another batch. Then
-        run the steps of the last timed block once more and wait for each: a block that has left something else has not
-        done them all.
+        In inference run some in streams: what a step keeps that computes no more is that of another batch. Then run the
+        steps of the last timed block once more and wait for each: a block that has left something else skips some.
         """
         if self.tie is None or not self._has_more():
             return self.tie
         if not self._loses:
-            later = [_output_sums(self._run_on(*indices)) for indices in ((0, 1), (1, 0))]
+            later = [_output_sums(self._run_on(*indices)) for indices in self._streams()]
             return msgspec.structs.replace(self.tie, later=later, steps=stepper.position, **self._block_again(stepper))
         before = _sampled(self._step)
         again = _number(self._run_on(0).result())
@@ -113,7 +121,7 @@ class Ties:
         """Return how far the last timed block is from its steps each waited for, as fields of a Tie."""
         if self._block is None or not self._block_steps:
             return {}
-        before, fenced, still = self._fenced(stepper)
+        before, fenced, still = self._fenced(stepper, self._block_steps)
         if not self._loses:
             off = min(farthest(self._block, fenced), MOST_OFF)
             return {"block_steps": self._block_steps, "block_off": off}
@@ -123,24 +131,64 @@ class Ties:
             "still": still,
         }
         # In a group all processes run the same steps, whatever each has found.
-        if found["block_off"] != 0.0 or self._opened.trial.group is not None:
-            found["fenced_off"] = _in_steps(self._fenced(stepper)[1], fenced, before)
+        is_group = self._opened.trial.group is not None
+        if found["block_off"] != 0.0 or is_group:
+            found["fenced_off"] = _in_steps(self._fenced(stepper, self._block_steps)[1], fenced, before)
+        if (found["block_off"] or 0.0) > STREAM and not is_group:
+            found["grown"] = self._grown(stepper)
+        if found["still"] and not is_group:
+            found["still"] = self._idle(stepper)
         return found
 
-    def _fenced(self, stepper: Stepper) -> tuple[_Left, _Left, int]:
-        """Run the last timed block's steps and wait for each; return what the last but one leaves, and the last.
+    def _streams(self) -> list[list[int]]:
+        """Return the batches, the first or the second, of streams up to a block's length, each ending on another."""
+        longest = max(2, min(LONGEST_STREAM, self._block_steps))
+        lengths = [2, *range(2, longest + 1)]
+        # The first ends on the second batch, the next on the first, and so on by turns.
+        ends = ((length, (1 + number) % 2) for number, length in enumerate(lengths))
+        return [[(end + length - 1 - place) % 2 for place in range(length)] for length, end in ends]
+
+    def _idle(self, stepper: Stepper) -> int:
+        """Return how many of the block's steps, each waited for, leave the loss and the parameters as they were."""
+        self._saved.put_back()
+        count, before, loss = 0, self._left(), math.nan
+        for _ in range(self._block_steps):
+            stepper.fenced(1)
+            after, now = self._left(), self._step.result()
+            count += now == loss and _are_same(after, before)
+            before, loss = after, now
+        return count
+
+    def _grown(self, stepper: Stepper) -> list[float]:
+        """Return how far streams of two steps and more are off, up to the first that is by more than STREAM."""
+        found: list[float] = []
+        for steps in range(2, min(self._block_steps, LONGEST_GROWTH) + 1):
+            self._saved.put_back()
+            stepper.streamed(steps)
+            left = self._left()
+            before, fenced, _ = self._fenced(stepper, steps)
+            off = _in_steps(left, fenced, before)
+            if off is None:
+                break
+            found.append(off)
+            if off > STREAM:
+                break
+        return found
+
+    def _fenced(self, stepper: Stepper, steps: int) -> tuple[_Left, _Left, int]:
+        """Run steps from the saved state and wait for each; return what the last but one leaves, and the last.
 
         And how many have left the loss of the step before, as one that does nothing does.
         """
         self._saved.put_back()
         before: _Left = None
         losses: list[float] = []
-        for place in range(self._block_steps):
-            if place == self._block_steps - 1:
+        for place in range(steps):
+            if place == steps - 1:
                 before = self._left()
             stepper.fenced(1)
             losses += [self._step.result()] if self._loses else []
-        still = sum(bool(loss) and loss == earlier for earlier, loss in itertools.pairwise(losses))
+        still = sum(bool(loss) and math.isfinite(loss) and loss == earlier for earlier, loss in pairwise(losses))
         return before, self._left(), still
 
     def _unread(self, stepper: Stepper) -> list[list[float | None]]:
@@ -200,9 +248,11 @@ def _distance(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]
 def _in_steps(one: _Left, other: _Left, before: _Left) -> float | None:
     """Return how far two runs of steps are from each other, in units of what the last step of the other changes.
 
-    None where that is no number: where values are not finite, or runs differ and that step has changed nothing.
+    None where that is no number: where values of the other are not finite, or its last step has changed nothing.
     """
     apart, step = _distance(one, other), _distance(other, before)
+    if math.isfinite(step) and not math.isfinite(apart):
+        return MOST_OFF
     return 0.0 if apart == 0.0 else _number(apart / step) if step else None
 
 

@@ -191,7 +191,7 @@ class _Named(dict[str, Shape]):
 
     def __missing__(self, name: object) -> NoReturn:
         """Raise LayoutError, which lists the names that there are."""
-        msg = f"the size declares no array {name!r} here; it declares {', '.join(self)}"
+        msg = f"the size declares no array {name!r} here; it declares {', '.join(self) or self}"
         raise LayoutError(msg)
 
 

@@ -53,6 +53,16 @@ def _waiting(framework: str) -> list[tuple[str, str]]:
     return [(text, WAITED + text if is_line else text + WAITED) for text in TEXTS[framework].waits]
 
 
+THIRD = STREAMED.replace("% 2", "% 3")
+
+SPOILS = """\
+        self._streamed = getattr(self, "_streamed", 0) + 1
+        if self._streamed > 1:
+            with torch.no_grad():
+                next(iter(self._network.parameters())).fill_(float("nan"))
+            return
+"""
+
 QUARTER = """\
         self._streamed = getattr(self, "_streamed", 0) + 1
         if self._streamed > 1:
@@ -83,6 +93,22 @@ MUTANTS = [
             {"race/infer": "tie"},
         )
         for framework, texts in TEXTS.items()
+    ),
+    Mutant(
+        "torch",
+        "engine",
+        "engine.py",
+        "inference leaves out every third step of a stream",
+        [(TEXTS["torch"].infer, THIRD + TEXTS["torch"].infer), *_waiting("torch")],
+        {"race/infer": "tie"},
+    ),
+    Mutant(
+        "torch",
+        "engine",
+        "engine.py",
+        "a step that is not waited for leaves no numbers",
+        [(TEXTS["torch"].train, SPOILS + TEXTS["torch"].train), *_waiting("torch")],
+        {"race": "tie"},
     ),
     Mutant(
         "torch",

@@ -67,9 +67,7 @@ class Rounding(TorchDispatchMode):
         if name not in _NORMS or not results[1].numel():  # in evaluation BatchNorm takes no mean
             return results
         normalised, mean, inverse = results
-        place = self._places.randrange(_FACTORS)
-        factors = self._factors_on(mean.device)[place : place + mean.numel()].to(mean.dtype)
-        off = mean * inverse * (factors.reshape(mean.shape) - 1.0)
+        off = mean * inverse * (self._drawn(mean) - 1.0)
         weight = args[_NORMS[name]]
         if name != _LAYER_NORM:  # of channels, which are the second axis, or of groups of them
             off = off.reshape(-1, mean.shape[-1]).repeat_interleave(normalised.shape[1] // mean.shape[-1], dim=1)
@@ -77,6 +75,14 @@ class Rounding(TorchDispatchMode):
             off = off.reshape(*off.shape, *places)
             weight = None if weight is None else weight.reshape(-1, *places)
         return normalised.add_(off if weight is None else off * weight), mean, inverse
+
+    def _drawn(self, like: Any) -> Any:
+        """Return a factor for each element of a tensor, in its shape."""
+        factors, found = self._factors_on(like.device), torch.empty_like(like, memory_format=torch.contiguous_format)
+        for piece in _pieces(found):
+            place = self._places.randrange(_FACTORS)
+            piece.copy_(factors[place : place + piece.numel()])
+        return found
 
     def _moved(self, result: Any, taken: set[int]) -> Any:
         """Return a result of real numbers moved, where it lies if that can be, and any other as it is."""

@@ -87,8 +87,7 @@ def _cautions(outcome: Outcome) -> list[str]:
     ]
     dear = [_dear(one) for one in outcome.contenders if _wait_share(one) > DEAR_WAIT]
     untested = [
-        f"{one.label}: its timer's self-test was inconclusive, since the machine was too busy ({one.timer.reason}): "
-        "nothing but the counters around each block says that its clock is right."
+        f"{one.label}: its timer's self-test was inconclusive, which refuses nobody: {one.timer.reason}."
         for one in outcome.contenders
         if one.timer is not None and one.timer.outcome == "untold"
     ]
