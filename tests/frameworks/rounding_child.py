@@ -42,6 +42,8 @@ def of_norms() -> dict[str, list[float]]:
     for name, (layer, shape) in layers.items():
         layer.to(torch.float64)
         x = torch.randn(shape, dtype=torch.float64) + 200.0
+        if shape[-1] == 2:  # of two that are drawn the deviation may be as small as it likes
+            x = torch.tensor([199.0, 201.0], dtype=torch.float64).expand(shape)
         plain = layer(x)
         with Rounding(SHARE, 1):
             difference = layer(x) - plain
