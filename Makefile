@@ -53,7 +53,7 @@ test-all: ## as `make test`, of which the sources draw a part, with nothing left
 test-quick: check ## lint, types and every test that is not slow, without any framework (some 5 minutes on 2 cores)
 	$(BIN)/pytest $(SPREAD) -m "not slow"
 
-mutants: $(READY) ## plant every fault of tests/mutants in every framework, and write docs/mutants.md (4 to 12 minutes on 2 cores)
+mutants: $(READY) ## plant every fault of tests/mutants in every framework, and write docs/mutants.md (4 to 15 minutes on 2 cores)
 	$(BIN)/bakeoff env create $(TESTED)
 	BAKEOFF_MUTANTS=all $(BIN)/pytest tests/mutants $(SPREAD)
 
