@@ -120,6 +120,8 @@ def test_what_a_block_left_is_held_where_it_has_to(race: Race) -> None:
     grows, jumps, begins = (
         other | {"block_off": 0.2, "grown": grown} for grown in ([2e-3, 0.1], [1e-6, 0.9], [0.0, 0.9])
     )
+    nearer = other | {"block_off": 0.2, "grown": [0.0, 2e-3, 0.0, 0.1], "block_steps": 900}
+    honest += [(nearer, nearer)]
     honest.append((grows, grows))
     assert all("in r01-fake the last timed block" in found(one, same) for one in (jumps, begins))
     assert not any(found(*fields) for fields in [*honest, (magnified, magnified)])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.trial import Inputs
     from bakeoff.spec.workload import Size
+    from bakeoff.workloads.calls import Calls
     from bakeoff.workloads.load import LoadedWorkload
 
 NEEDS = {
@@ -44,7 +45,7 @@ MOST_SHAPES = 16
 def notices(loaded: LoadedWorkload, size: Size, scenario: Scenario, plans: Sequence[ContenderPlan]) -> list[str]:
     """Return what these options and this model mean for each other, in sentences."""
     calls = calls_of(loaded.build, size, trains=SCENARIOS[scenario].trains)
-    name, called = loaded.workload.name, _kinds(loaded, size, scenario)
+    name, called = loaded.workload.name, _kinds(calls, scenario)
     found = []
     for option, (kinds, lacks) in NEEDS.items():
         if kinds & called:
@@ -63,29 +64,31 @@ def notices(loaded: LoadedWorkload, size: Size, scenario: Scenario, plans: Seque
 
 def idle_options(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> list[str]:
     """Return the options that mean nothing to a model, because it calls nothing of their kind."""
-    kinds = _kinds(loaded, size, scenario)
+    kinds = _kinds(calls_of(loaded.build, size, trains=SCENARIOS[scenario].trains), scenario)
     return [option for option, (needed, _) in NEEDS.items() if not needed & kinds]
 
 
-def _kinds(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> frozenset[str]:
+def _kinds(calls: Calls, scenario: Scenario) -> frozenset[str]:
     """Return what a model calls whose kind an option is for; BatchNorm takes a batch's statistics where it trains."""
-    trains = SCENARIOS[scenario].trains
-    kinds = calls_of(loaded.build, size, trains=trains).kinds
-    return kinds if trains else kinds - {"BatchNorm"}
+    return calls.kinds if SCENARIOS[scenario].trains else calls.kinds - {"BatchNorm"}
 
 
 def with_more_exact(
     plans: Sequence[ContenderPlan], loaded: LoadedWorkload, size: Size, scenario: Scenario
 ) -> list[ContenderPlan]:
     """Return the plans with the settings that lose fewer digits than theirs in what this model calls."""
-    idle = idle_options(loaded, size, scenario)
-    found = []
-    for plan in plans:
-        options = framework(plan.contender.framework).info.options
-        exact = {name: one.exact for name, one in options.items() if one.exact and name not in idle}
-        others = (f"{name}={value}" for name, value in exact.items() if plan.contender.options.get(name) != value)
-        found.append(msgspec.structs.replace(plan, more_exact=tuple(others)))
-    return found
+    options = [framework(plan.contender.framework).info.options for plan in plans]
+    exact = [{name: one.exact for name, one in each.items() if one.exact} for each in options]
+    idle = idle_options(loaded, size, scenario) if any(exact) else []
+    others = [
+        [
+            f"{name}={value}"
+            for name, value in each.items()
+            if name not in idle and plan.contender.options[name] != value
+        ]
+        for plan, each in zip(plans, exact, strict=True)
+    ]
+    return [msgspec.structs.replace(plan, more_exact=tuple(each)) for plan, each in zip(plans, others, strict=True)]
 
 
 def _idle(scenario: Scenario, plans: Sequence[ContenderPlan]) -> list[str]:

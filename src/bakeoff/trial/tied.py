@@ -211,9 +211,9 @@ class Ties:
 
     def _run_on(self, *indices: int) -> Step:
         """Return the step after it has run on the batches of the steps with these indices, and was waited for once."""
-        batches = [self._step.prepare(self._opened.batches.at(index)) for index in indices]
-        for batch in batches:
-            self._step.run(batch)
+        batches = {index: self._step.prepare(self._opened.batches.at(index)) for index in {*indices}}
+        for index in indices:
+            self._step.run(batches[index])
         self._step.wait()
         return self._step
 
