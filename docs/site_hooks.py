@@ -28,7 +28,7 @@ SHOWN = frozenset((".html", ".svg", ".png", ".json", ".txt", ".xz", ".gz"))
 """What a browser shows by itself, or keeps; anything else is served as text."""
 
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"(?<=\]\()([^)\s#]+)([^)\s]*)(?=\))")
+_LINK = re.compile(r"(?<=\]\()([^)\s#]+)([^)\s]*)(?=\)|\s+\")")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
