@@ -7,7 +7,6 @@ with its statement: names and other figures, each by how few lines of the cited 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import groupby, pairwise
@@ -194,11 +193,15 @@ class Lines:
     """The lines of the files that a statement cites, and how much a name or number tells among them."""
 
     all: tuple[Line, ...]
-    _hits: dict[Figure, frozenset[int]] = field(default_factory=dict, compare=False)
+    _hits: dict[Figure, list[int]] = field(default_factory=dict, compare=False)
 
     @cached_property
-    def _having(self) -> Counter[str]:
-        return Counter(word for line in self.all for word in line.words)
+    def _by_word(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for at, line in enumerate(self.all):
+            for word in line.words:
+                found.setdefault(word, []).append(at)
+        return found
 
     @cached_property
     def _extremes(self) -> list[Number]:
@@ -208,27 +211,22 @@ class Lines:
         by_size = (sorted(column, key=lambda number: abs(number.value)) for column in columns.values())
         return [end for column in by_size for end in (column[0], column[-1])]
 
-    def _lines_with(self, figure: Figure) -> frozenset[int]:
-        """Return which lines have a figure."""
+    def _lines_with(self, figure: Figure) -> list[int]:
         if figure not in self._hits:
-            self._hits[figure] = frozenset(at for at, line in enumerate(self.all) if line.has(figure))
+            self._hits[figure] = [at for at, line in enumerate(self.all) if line.has(figure)]
         return self._hits[figure]
 
     def is_extreme(self, figure: Figure) -> bool:
         """Return whether a figure is the least or the largest number of a column."""
         return any(number.is_told_by(figure) for number in self._extremes)
 
-    def _told_by(self, word: str) -> float:
-        """Return how much a name tells of a line."""
-        return log(len(self.all) / self._having[word]) if word in self._having else 0.0
-
     def nearest(self, names: dict[str, float], beside: list[tuple[Figure, float]]) -> list[Line]:
         """Return the lines that share most with weighed names and figures, and all that share as much as the last."""
-        shared = [sum(names[word] * self._told_by(word) for word in line.words & names.keys()) for line in self.all]
-        for figure, weight in beside:
-            hits = self._lines_with(figure)
-            for at in hits:
-                shared[at] += weight * log(len(self.all) / len(hits))
+        shared = [0.0] * len(self.all)
+        sharing = [(self._by_word.get(word, []), weight) for word, weight in names.items()]
+        for lines, weight in [*sharing, *((self._lines_with(figure), weight) for figure, weight in beside)]:
+            for at in lines:
+                shared[at] += weight * log(len(self.all) / len(lines))
         found: list[Line] = []
         for kind, count in (("row", NEAREST), ("sentence", 1)):
             known = [(score, line) for line, score in zip(self.all, shared, strict=True) if line.kind == kind]
