@@ -35,7 +35,8 @@ def said(outcome: Outcome) -> str:
 def test_the_headline_has_ratio_and_interval(noisy: Outcome) -> None:
     """A decided pair is a line with its ratio and its interval; behind it why to believe it."""
     assert headline(noisy) == "jax is faster: 2.1x torch (2.0 to 2.2)."
-    assert page_of(noisy).trust == "Same work: verified. 7 rounds, 14 fresh processes."
+    within = "(outputs within 4e-7, losses within 2e-7)"
+    assert page_of(noisy).trust == f"Same work: verified {within}. 7 rounds, 14 fresh processes."
 
 
 def test_one_contender_alone_is_told_in_time(noisy: Outcome) -> None:
@@ -47,7 +48,8 @@ def test_one_contender_alone_is_told_in_time(noisy: Outcome) -> None:
 
 def test_who_has_no_certificate_is_named(mixed: Outcome) -> None:
     """The same work is said to be verified of those alone whose certificate passed."""
-    words = "Same work: verified for torch@<b>[red]|*x* and jax; not for jax:mode=eager, tensorflow and torch (2)."
+    held, others = "torch@<b>[red]|*x* and jax", "jax:mode=eager, tensorflow and torch (2)"
+    words = f"Same work: verified for {held} (outputs within 4e-7, losses within 2e-7); not for {others}. "
     assert page_of(mixed).trust.startswith(words)
 
 
@@ -329,6 +331,23 @@ def test_certificate_is_told_as_bounds(undecided: Outcome, mixed: Outcome) -> No
     )
     assert certificate_line(undecided) == f"{expected}; passed"
     assert certificate_line(mixed) == f"{expected}; passed by torch@<b>[red]|*x* and jax"
+
+
+def test_the_line_below_the_answer_has_both_stages(noisy: Outcome) -> None:
+    """It bounds all checks in float64 and the outputs and losses as timed, and names who has no float64."""
+    first, second = noisy.contenders
+    assert first.certificate
+    assert second.certificate
+    both = [msgspec.structs.replace(check, stage="timed") for check in first.certificate.checks]
+    both += [msgspec.structs.replace(check, stage="program", error=3.1e-13) for check in both if check.error]
+    staged = msgspec.structs.replace(first, certificate=msgspec.structs.replace(first.certificate, checks=both))
+    assert page_of(msgspec.structs.replace(noisy, contenders=[staged, second])).trust.startswith(
+        "Same work: verified (in float64: within 4e-13; as timed: outputs within 4e-7, losses within 2e-7). "
+    )
+    alone = msgspec.structs.replace(second, certificate=msgspec.structs.replace(second.certificate, alone="lacks it"))
+    assert page_of(msgspec.structs.replace(noisy, contenders=[staged, alone])).trust.startswith(
+        f"Same work: verified (in float64: within 4e-13; {alone.label} not run in float64; as timed: outputs within "
+    )
 
 
 def test_unknown_is_said(bare: Outcome) -> None:

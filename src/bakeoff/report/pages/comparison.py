@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.report.page import Page, Section
-from bakeoff.report.sections.certificate import CERTIFICATE, same_work
+from bakeoff.report.sections.certificate import CERTIFICATE, same_work_within
 from bakeoff.report.sections.compiling import COMPILING
 from bakeoff.report.sections.counters import COUNTERS
 from bakeoff.report.sections.energy import ENERGY
@@ -76,7 +76,7 @@ def comparison_page(outcome: Outcome) -> Page:
         title=work(outcome),
         headline=headline(outcome),
         beside=machine_line(outcome),
-        trust=f"{same_work(outcome)}. {evidence(outcome)}.",
+        trust=f"{same_work_within(outcome)}. {evidence(outcome)}.",
         sections=_sections(outcome),
         measured=measured_line(outcome.contenders, comparison.bakeoff, comparison.created_at),
         command=comparison.command,

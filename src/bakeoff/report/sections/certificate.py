@@ -14,7 +14,7 @@ from bakeoff.report.units import error, listed
 from bakeoff.report.words import source_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.judge.search import Found
@@ -38,8 +38,23 @@ def same_work(outcome: Outcome) -> str:
     return verified(outcome.contenders)
 
 
-def verified(contenders: Sequence[ContenderOutcome | Found]) -> str:
-    """Return which of these are shown to do the same work, in a few words."""
+def same_work_within(outcome: Outcome) -> str:
+    """Return the same with how closely, in both stages: "Same work: verified (in float64: within 2e-12; ..."."""
+    held = [one.certificate for one in outcome.contenders if one.certificate and one.certificate.passed]
+    held = [one for one in held if not one.ready_made]
+    errors = [worst for name in _WORDS if (worst := _worst(held, name, ("program",))) is not None]
+    program = f"in float64: within {error(max(errors))}" if errors else ""
+    # Gradients of float32 may honestly be far off where a model magnifies rounding: they are in the certificate's line.
+    timed = _within(held, ("timed", ""), ("outputs", "loss"))
+    alone = [one.contender for one in held if one.alone]
+    without = f"{listed(alone)} not run in float64" if alone else ""
+    said = f"as timed: {timed}" if timed and (program or without) else timed
+    found = "; ".join(part for part in (program, without, said) if part)
+    return verified(outcome.contenders, f" ({found})" if found else "")
+
+
+def verified(contenders: Sequence[ContenderOutcome | Found], within: str = "") -> str:
+    """Return which of these are shown to do the same work, in a few words, and behind them `within`."""
     certificates = [one.certificate for one in contenders if one.certificate]
     held = [one.contender for one in certificates if one.passed and not one.ready_made]
     ready_made = [one.contender for one in certificates if one.passed and one.ready_made]
@@ -47,7 +62,7 @@ def verified(contenders: Sequence[ContenderOutcome | Found]) -> str:
     if not held and not ready_made:
         return "Same work: not verified"
     all_held = not others and not ready_made
-    parts = ["Same work: verified" + ("" if all_held else f" for {listed(held)}")] if held else []
+    parts = ["Same work: verified" + ("" if all_held else f" for {listed(held)}") + within] if held else []
     parts += [f"not for {listed(others)}"] if others and held else []
     parts += [f"ready-made and compared with nothing: {listed(ready_made)}"] if ready_made else []
     return "; ".join(parts)
@@ -104,13 +119,11 @@ def _common(outcome: Outcome, passed: list[Certificate]) -> list[str]:
     return [part for part in (parameters, against if program or timed else "") if part]
 
 
-def _within(passed: list[Certificate], stages: tuple[str, ...]) -> str:
-    """Return the largest errors of some stages; empty where there are none."""
+def _within(passed: list[Certificate], stages: tuple[str, ...], names: Iterable[str] = _WORDS) -> str:
+    """Return the largest errors of some checks in some stages; empty where there are none."""
     noisy = any(check.name == "noise" for one in passed for check in one.checks)
     words = _WORDS | ({} if "program" in stages and not noisy else {"loss": _losses(passed)})
-    errors = [
-        f"{word} within {error(worst)}" for name, word in words.items() if (worst := _worst(passed, name, stages))
-    ]
+    errors = [f"{words[name]} within {error(worst)}" for name in names if (worst := _worst(passed, name, stages))]
     return ", ".join(errors)
 
 
