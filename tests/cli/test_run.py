@@ -128,11 +128,15 @@ def test_nobody_certified_ends_with_1(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("inline")
 def test_verify_shows_every_check(cli: Cli) -> None:
-    """`bakeoff verify` gives the certificate alone; one that fails ends with 1 and says where."""
+    """`bakeoff verify` gives the certificate alone; one that fails ends with 1, names its checks."""
     good = cli("verify", "mlp-mnist", "fake", "--size", "reduced")
     assert good.code == 0
     assert "fake, against fake in float64: passed" in good.out
     assert re.search(r"passed +gradients", good.out)
+    said = cli("verify", "mlp-mnist", "fake:wrong=gradients", "--size", "reduced").out
+    named = "NOT passed: gradients; in float64 the same code passes: it differs in float32 alone\n"
+    assert f"fake:wrong=gradients, against fake in float64: {named}" in said
+    assert re.search(r"FAILED +gradients +largest error in ", said)
     bad = cli("verify", "mlp-mnist", "fake:wrong=gradients", "--size", "reduced", "--json")
     assert bad.code == FAILED
     told = json.loads(bad.out)

@@ -90,7 +90,7 @@ def _text(certificate: "Certificate") -> str:
     """Return what is printed of a certificate: every check with its largest error and the error that is allowed."""
     from bakeoff.certify.certificate import in_words
 
-    state = "passed" if certificate.passed else f"NOT passed: {certificate.reason}"
+    state = "passed" if certificate.passed else f"NOT passed: {_why(certificate)}"
     if certificate.ready_made:
         head = f"{certificate.contender}, ready-made ({certificate.ready_made}): not held against the reference"
     else:
@@ -101,3 +101,13 @@ def _text(certificate: "Certificate") -> str:
     ]
     alone = [f"  {'':<8}{'program':<24}{certificate.alone}"] if certificate.alone else []
     return "\n".join([head, *alone, *checks])
+
+
+def _why(certificate: "Certificate") -> str:
+    """Return which checks failed, whose lines below say how, and what the reason says besides."""
+    from bakeoff.certify.certificate import in_words
+
+    failed, rest = [check for check in certificate.checks if not check.passed], certificate.reason
+    for check in failed:
+        rest = rest.removeprefix(f"{in_words(check)}: {check.detail}").removeprefix("; ")
+    return "; ".join(part for part in (", ".join(map(in_words, failed)), rest) if part)
