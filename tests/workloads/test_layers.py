@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -58,3 +59,26 @@ def test_the_strides_of_v1_are_another_count() -> None:
     other: dict[str, Any] = {"__name__": "v1"}
     exec(compile(text.replace("ConvNorm(width, width, 3, stride)", "ConvNorm(width, width, 3)"), "v1", "exec"), other)  # noqa: S102 - the shipped file itself
     assert macs(other["build"], loaded.size("full")) == 3_857_973_248 < loaded.size("full").macs
+
+
+@pytest.mark.parametrize(
+    ("workload", "biases", "told"),
+    [
+        ("deepspeech2", 2, "86,618,400"),
+        ("tacotron2", 1, "26,085,761"),
+        ("gnmt", 1, "160,634,433"),
+        ("imdb-lstm", 2, "1,081,402"),
+    ],
+)
+def test_the_other_choice_of_biases_is_the_count_that_is_told(workload: str, biases: int, told: str) -> None:
+    """A file tells how many parameters its LSTMs would have with the other choice of biases; counted, it is that."""
+    loaded = load(workload)
+
+    def with_biases(layer: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(plan._VOCABULARY, layer)(*args, **kwargs | {"biases": biases})
+
+    layers = {layer: partial(with_biases, layer) for layer in ("LSTM", "LSTMCell")}
+    nn = SimpleNamespace(**vars(plan._VOCABULARY) | layers)
+    arrays = plan.parameters(lambda _, size: loaded.build(nn, size), loaded.size("full"))
+    assert f"{sum(array.count for array in arrays.values()):,}" == told
+    assert told in loaded.path.read_text()
