@@ -350,6 +350,29 @@ def test_the_line_below_the_answer_has_both_stages(noisy: Outcome) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("allowed", "alone", "told"),
+    [
+        (0.3, "lacks it", "gradients that are off by up to 3e-1 pass its certificate"),
+        (None, "lacks it", "gradients however far off pass its certificate"),
+        (0.05, "lacks it", ""),
+        (0.3, "", ""),
+    ],
+)
+def test_a_certificate_that_holds_little_is_told(noisy: Outcome, allowed: float, alone: str, told: str) -> None:
+    """Who is held as timed alone, in a model that magnifies rounding, has a warning of what would pass."""
+    first, second = noisy.contenders
+    assert first.certificate
+    checks = [msgspec.structs.replace(check, stage="timed") for check in first.certificate.checks]
+    checks = [msgspec.structs.replace(one, allowed=allowed) if one.name == "gradients" else one for one in checks]
+    weak = msgspec.structs.replace(first.certificate, checks=checks, alone=alone)
+    found = cautions(
+        msgspec.structs.replace(noisy, contenders=[msgspec.structs.replace(first, certificate=weak), second])
+    )
+    assert [one for one in found if "magnifies rounding" in one and told in one] or not told
+    assert bool(told) == any("magnifies rounding" in one for one in found)
+
+
 def test_unknown_is_said(bare: Outcome) -> None:
     """What is not known reads "unknown", never 0."""
     for line in summary(bare).lines:

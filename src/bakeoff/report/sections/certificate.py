@@ -32,6 +32,10 @@ _WORDS = {
     "norms": "norms of the samples' gradients",
 }
 
+WEAK = 0.1
+"""An allowed error of outputs or gradients above which a reader is told so: another epsilon, padding or activation may
+move less than a tenth."""
+
 
 def same_work(outcome: Outcome) -> str:
     """Return whether the contenders do the same work, in a few words: "Same work: verified"."""
@@ -189,6 +193,26 @@ def _sections(outcome: Outcome) -> list[Section]:
     return [Section(words=accuracy(outcome)), fold]
 
 
+def _cautions(outcome: Outcome) -> list[str]:
+    """Return who is held as timed alone, where the model magnifies rounding so far that much passes."""
+    said = []
+    for one in (contender.certificate for contender in outcome.contenders if contender.certificate):
+        held = [check for check in one.checks if check.name in ("outputs", "gradients") and check.stage == "timed"]
+        wide = [check for check in held if check.allowed is None or check.allowed > WEAK]
+        if one.passed and one.alone and not one.ready_made and wide:
+            most = listed(f"{_WORDS[check.name]} {_as_far(check.allowed)}" for check in wide)
+            said.append(
+                f"{one.contender} was not run in float64, and as timed this model magnifies rounding: {most} pass its "
+                "certificate, so that a smaller fault would not be seen."
+            )
+    return said
+
+
+def _as_far(allowed: float | None) -> str:
+    """Return how far something may be off."""
+    return "however far off" if allowed is None else f"that are off by up to {error(allowed)}"
+
+
 def _fields(contender: ContenderOutcome) -> dict[str, Any]:
     """Return a contender's certificate, check by check, and what it learned."""
     told: dict[str, Any] = {"accuracy": contender.accuracy, "learning_steps": contender.learning_steps}
@@ -199,4 +223,4 @@ def _fields(contender: ContenderOutcome) -> dict[str, Any]:
     return told | {"certificate": certificate}
 
 
-CERTIFICATE = Subject(sections=_sections, fields=_fields)
+CERTIFICATE = Subject(sections=_sections, cautions=_cautions, fields=_fields)
