@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from itertools import accumulate, cycle, pairwise
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from bakeoff.certify.checksum import farthest
-from bakeoff.certify.tolerances import STREAM, UNIT_ROUNDOFF, Allowed, allowed, is_measured
+from bakeoff.certify.tolerances import UNIT_ROUNDOFF, Allowed, allowed, is_measured
 from bakeoff.judge.certificate import reference_of
+from bakeoff.judge.tied_blocks import leaving_out, other_in_blocks
 from bakeoff.store.results import finished, last, of_contender, of_purpose
 from bakeoff.workloads.schedules import rate
 
@@ -44,23 +45,6 @@ REPEATED = 2
 """Losses from the saved state that are held: the second follows an update, and may be off by what the certificate
 allows its second loss. Later ones would magnify the order in which threads have added."""
 
-JUMP = 100.0
-"""Times that a stream may be off more with each further step, as rounding that grows is: in Jittor in resnet50 at
-reduced size with one sample, where training diverges, 7 times with each step from two to four."""
-
-MOST_FURTHER = 100
-"""Steps for which that is counted: so many powers of JUMP are still a number."""
-
-BLOCK_OFF = 0.25
-"""Of what one step changes in the parameters, where a process does not repeat itself: a step left out is at about 1."""
-
-TIMES_ITSELF = 4.0
-"""Where a process does not repeat itself, so many times what two runs of fenced steps differ by; and then in every
-trial, since a model that magnifies rounding may part two runs by more than two others."""
-
-STILL = 3
-"""Steps that leave loss and parameters as they were, on other batches: fewer may be where a rate is nearly zero."""
-
 REFERENCE_MOVES = 1e-4
 """By how much, as a share, the reference's losses of two steps have to differ before equal ones are a finding."""
 
@@ -92,8 +76,7 @@ def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: Cont
         repeated += most.losses[1:REPEATED]
     findings += _other_when_repeated(plan, timed, repeated)
     outputs = _allowed(comparison, reference, plan).output if reference is not None and is_held else repeated[0]
-    findings += _other_in_blocks(plan, timed, outputs)
-    findings += _leaving_out(comparison, plan, timed)
+    findings += _in_blocks(comparison, plan, timed, outputs)
     return findings[0] if findings else ""
 
 
@@ -221,66 +204,15 @@ def _other_when_repeated(plan: ContenderPlan, timed: Sequence[Record], most: Seq
                 )
 
 
-def _other_in_blocks(plan: ContenderPlan, timed: Sequence[Record], outputs: float) -> Iterator[str]:
-    """Yield a timed block that has left something else than its steps do that are each waited for.
+def _in_blocks(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], outputs: float) -> Iterator[str]:
+    """Yield what timed blocks leave out or do otherwise, where that can be seen.
 
-    Steps that are waited for are all that the certificate and the checks above see; what is timed is a stream of them.
-    Not in float16, whose steps may be skipped.
+    Steps in float16 may be skipped. Where there is one batch, a loss may honestly move by less than its last bit.
     """
-    if _precision(plan) == SCALED:
-        return
-    held = [record for record in timed if record.tie is not None and record.tie.block_off is not None]
-    found = [text for record in held if (text := _of_block(record, outputs))]
-    ties = [record.tie for record in held if record.tie]
-    repeats_itself = all(not tie.losses or tie.block_off == 0.0 or tie.fenced_off == 0.0 for tie in ties)
-    if found and (len(found) == len(held) or repeats_itself):
-        yield found[0]
-
-
-def _leaving_out(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record]) -> Iterator[str]:
-    """Yield a timed trial whose steps behind all others leave the loss of the step before, which was on another batch.
-
-    Where there is one batch, a loss may honestly move by less than its last bit.
-    """
-    if not _is_exact(plan) or comparison.data.batches < 2:  # noqa: PLR2004 - another one
-        return
-    for record in timed:
-        if record.tie is not None and record.tie.still >= STILL:
-            yield (
-                f"in {record.trial.name} {record.tie.still} of {record.tie.block_steps} steps behind all others leave "
-                "the loss of the step before and all parameters as they were, on another batch: it skips steps"
-            )
-
-
-def _has_grown(tie: Tie) -> bool:
-    """Return whether streams of more and more steps are off by more and more, as rounding is, and not at once."""
-    offs = [off for off in accumulate(tie.grown, max) if off > 0.0]  # a longer one may be nearer by chance
-    if not offs or offs[0] > STREAM or tie.block_off is None:
-        return False
-    further = min(MOST_FURTHER, max(1, tie.block_steps - len(tie.grown) - 1))
-    return all(off <= before * JUMP for before, off in pairwise(offs)) and tie.block_off <= offs[-1] * JUMP**further
-
-
-def _of_block(record: Record, outputs: float) -> str:
-    """Return how a trial's last block differs from its steps one by one, in a sentence; empty where it does not."""
-    tie = record.tie
-    assert tie is not None
-    assert tie.block_off is not None
-    where = f"in {record.trial.name} the last timed block, {tie.block_steps} steps without a wait between them, left"
-    if not tie.losses:
-        if tie.block_off <= outputs:
-            return ""
-        return (
-            f"{where} other outputs than the same steps each waited for (checksums differ by {tie.block_off:.1e} of "
-            f"the largest output, allowed {outputs:.0e}): it does not do every step"
-        )
-    allowed = STREAM if tie.fenced_off == 0.0 else max(BLOCK_OFF, TIMES_ITSELF * (tie.fenced_off or 0.0))
-    if tie.block_off <= allowed or _has_grown(tie):
-        return ""
-    return (
-        f"{where} other parameters than the same steps each waited for (off by {tie.block_off:.2g} of what one step "
-        f"changes, allowed {allowed:.2g}): it does not do all of every step"
-    )
+    if _precision(plan) != SCALED:
+        yield from other_in_blocks(timed, outputs)
+    if _is_exact(plan) and comparison.data.batches > 1:
+        yield from leaving_out(timed)
 
 
 def _is_same_draw(timed: Sequence[Record]) -> bool:
