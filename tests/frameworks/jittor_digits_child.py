@@ -21,7 +21,7 @@ EPSILON = 1e-5
 
 def error(values: Any, way: str) -> float:
     """Return the largest error of a training batch's outputs, relative to the largest of them."""
-    normalisation.choose(way)
+    normalisation.in_force.choose(way)
     layer = nn.BatchNorm(values.shape[1], epsilon=EPSILON)
     layer.train()
     exact = values.astype(np.float64)

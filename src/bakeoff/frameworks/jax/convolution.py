@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 from jax import lax
 
+from bakeoff.frameworks.in_force import InForce
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -58,23 +60,10 @@ def patches(x: jax.Array, kernel: Sequence[int], strides: Sequence[int], padding
 WAYS: dict[str, Callable[..., jax.Array]] = {"xla": lax.conv_general_dilated, "products": products}
 """By the values of the option `convolution`."""
 
-
-class _InForce:
-    """The way of this process."""
-
-    name = "xla"
-
-
-def choose(name: str) -> None:
-    """Choose one of WAYS for every convolution of this process."""
-    _InForce.name = name
-
-
-def chosen() -> str:
-    """Return the way that is in force."""
-    return _InForce.name
+in_force = InForce("xla")
+"""The way of every convolution of this process."""
 
 
 def convolve(*args: Any, **kwargs: Any) -> jax.Array:
     """Convolve in the way that is in force: what layers hand to flax."""
-    return WAYS[_InForce.name](*args, **kwargs)
+    return WAYS[in_force.value](*args, **kwargs)

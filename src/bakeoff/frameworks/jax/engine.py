@@ -96,10 +96,10 @@ class Engine:
                 msg = f"JAX has no {option}={options[option]}; it has {', '.join(valid)}"
                 raise UnsupportedError(msg)
         self._switches = Switches(options)
-        convolution.choose(options.get("convolution", "xla"))
-        variance.choose(options.get("variance", "one-pass"))
-        recurrent.choose(options["lstm"])
-        graphs.choose(options["aggregate"])
+        convolution.in_force.choose(options.get("convolution", "xla"))
+        variance.in_force.choose(options.get("variance", "one-pass"))
+        recurrent.in_force.choose(options["lstm"])
+        graphs.in_force.choose(options["aggregate"])
         self._precision = Precision(options["precision"])
         jax.config.update("jax_disable_jit", val=False)
         try:
@@ -224,10 +224,10 @@ class Step:
             **self._precision.settings(device),
             "accumulation": None,
             **self._switches.settings(device, mode),
-            "convolution": convolution.chosen(),
-            "variance": variance.chosen(),
-            **recurrent.settings(),
-            **graphs.settings(),
+            "convolution": convolution.in_force.value,
+            "variance": variance.in_force.value,
+            **recurrent.in_force.settings(),
+            **graphs.in_force.settings(),
             "denormals": denormals.in_force(self._switches.executed(jnp.multiply), _threads(1)),
             "optimizer": None,
             "device_memory": memory.policy() if device == "cuda" else None,

@@ -9,30 +9,17 @@ import jax
 import jax.numpy as jnp
 from jax.experimental import sparse
 
+from bakeoff.frameworks.in_force import InForce
+
 SEGMENT = "segment"
 
-
-class _InForce:
-    """The value of the option `aggregate` in this process, and what products have last been traced as."""
-
-    name = SEGMENT
-    traced: str | None = None
-
-
-def choose(name: str) -> None:
-    """Choose what computes products with sparse matrices."""
-    _InForce.name, _InForce.traced = name, None
-
-
-def settings() -> dict[str, str | None]:
-    """Return what has computed products with sparse matrices; None where there were none."""
-    return {"aggregate": _InForce.traced}
+in_force = InForce(SEGMENT, "aggregate")
 
 
 def sparse_matmul(x: jax.Array, rows: jax.Array, columns: jax.Array, values: jax.Array, count: int) -> jax.Array:
     """Return the sum of value * x[column] for each row."""
-    _InForce.traced = _InForce.name
-    if _InForce.name == SEGMENT:
+    in_force.computed["aggregate"] = in_force.value
+    if in_force.value == SEGMENT:
         along = values[:, None] * jnp.take(x, columns, axis=0)
         return jax.ops.segment_sum(along, rows, num_segments=count, indices_are_sorted=True)
     indices = jnp.stack([rows, columns], axis=1)

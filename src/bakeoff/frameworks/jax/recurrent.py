@@ -17,6 +17,7 @@ from flax import nnx
 from jax import lax
 from jax.experimental import rnn
 
+from bakeoff.frameworks.in_force import InForce
 from bakeoff.frameworks.jax import phase
 from bakeoff.spec.options import DEFAULT
 from bakeoff.workloads.layers_recurrent import BACKWARD, GRU_GATES, LSTM_GATES, shapes
@@ -30,25 +31,8 @@ if TYPE_CHECKING:
 FUSED, CELL = "fused", "cell"
 TOLD, MASKED = "told to the kernel", "masked"
 
-_NONE: dict[str, str | None] = {"lstm": None, "lstm_cell": None, "lengths": None}
-
-
-class _InForce:
-    """The value of the option `lstm` in this process, and what recurrent layers have last been traced as."""
-
-    name = DEFAULT
-    traced: dict[str, str | None] = dict(_NONE)  # noqa: RUF012 - of the process
-
-
-def choose(name: str) -> None:
-    """Choose what computes the LSTMs of this process."""
-    _InForce.name = name
-    _InForce.traced = dict(_NONE)
-
-
-def settings() -> dict[str, str | None]:
-    """Return what has computed LSTMs and single steps of them, and what was done with lengths; None where none were."""
-    return dict(_InForce.traced)
+in_force = InForce(DEFAULT, "lstm", "lstm_cell", "lengths")
+"""By the option `lstm`: what recurrent layers and single steps were last traced as, and what was done with lengths."""
 
 
 def next_lstm(recurrent: Any, projected: jax.Array, state: State) -> State:
@@ -147,8 +131,8 @@ class LSTM(_Recurrent):
         """Return the sequence of h, and the last (h, c)."""
         first = (self._zeros(x), self._zeros(x)) if state is None else state
         # cuDNN's has float32 alone here; in float64, for references, the other is the same in more digits.
-        is_fused = x.dtype == jnp.float32 and jax.default_backend() == "gpu" and _InForce.name != CELL
-        _InForce.traced["lstm"] = FUSED if is_fused else CELL
+        is_fused = x.dtype == jnp.float32 and jax.default_backend() == "gpu" and in_force.value != CELL
+        in_force.computed["lstm"] = FUSED if is_fused else CELL
         _note(lengths, TOLD if is_fused else MASKED)
         return self._by_cudnn(x, first, lengths) if is_fused else self._scanned(x, first, lengths)
 
@@ -205,7 +189,7 @@ class LSTMCell(_Recurrent):
 
     def __call__(self, x: jax.Array, state: State) -> State:
         """Return the next (h, c)."""
-        _InForce.traced["lstm_cell"] = CELL
+        in_force.computed["lstm_cell"] = CELL
         h, c = state
         return next_lstm(self._recurrent(""), self._projected("", x), (h, c))
 
@@ -213,7 +197,7 @@ class LSTMCell(_Recurrent):
 def _note(lengths: jax.Array | None, way: str) -> None:
     """Note what a layer does with lengths, where it is given any."""
     if lengths is not None:
-        _InForce.traced["lengths"] = way
+        in_force.computed["lengths"] = way
 
 
 @partial(jax.jit, static_argnums=0, static_argnames="is_reverse", inline=True)

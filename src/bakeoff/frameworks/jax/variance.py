@@ -6,26 +6,16 @@ is many standard deviations: all of float32's from some 4,000 on. In two passes 
 
 from __future__ import annotations
 
+from bakeoff.frameworks.in_force import InForce
+
 WAYS = {"one-pass": True, "two-pass": False}
 """By the values of the option, what flax calls `use_fast_variance`."""
 
 
-class _InForce:
-    """The way of this process."""
-
-    name = "one-pass"
-
-
-def choose(name: str) -> None:
-    """Choose one of WAYS for every normalisation that this process makes from now on."""
-    _InForce.name = name
-
-
-def chosen() -> str:
-    """Return the way that is in force."""
-    return _InForce.name
+in_force = InForce("one-pass")
+"""The way of every normalisation that this process makes from now on."""
 
 
 def is_fast() -> bool:
     """Return it as flax takes it."""
-    return WAYS[_InForce.name]
+    return WAYS[in_force.value]

@@ -57,7 +57,7 @@ class Engine:
             raise UnsupportedError(msg)
         jt.flags.use_cuda = 0
         jt.set_global_seed(0)  # of Dropout
-        normalisation.choose(options["batch_norm"])
+        normalisation.in_force.choose(options["batch_norm"])
         compilation.settle()
 
     def versions(self) -> dict[str, str]:
@@ -154,10 +154,10 @@ class Step:
             "accumulation": None,
             "layout": "nchw" if any(len(array.shape) == _FEATURE_MAP_AXES for array in arrays) else None,
             "onednn": "on" if jt.compile_extern.mkl_ops is not None and jt.flags.enable_tuner else "off",
-            "batch_norm": normalisation.chosen(),
+            "batch_norm": normalisation.in_force.value,
             "attention": "jittor.attention.scaled_dot_product_attention",
             **recurrent.settings(self._network),
-            **graphs.settings(),
+            **graphs.in_force.settings(),
             "denormals": denormals.in_force(_product, _threads()),
             "optimizer": None,
             "lazy_execution": int(jt.flags.lazy_execution),

@@ -12,18 +12,11 @@ from typing import Any
 
 import jittor as jt
 
+from bakeoff.frameworks.in_force import InForce
+
 _DEFAULT = "staged"
-_chosen = {"batch_norm": _DEFAULT}
-
-
-def choose(value: str) -> None:
-    """Take the option `batch_norm` for all layers of this process."""
-    _chosen["batch_norm"] = value
-
-
-def chosen() -> str:
-    """Return what is in force."""
-    return _chosen["batch_norm"]
+in_force = InForce(_DEFAULT)
+"""The option `batch_norm`, of all layers of this process."""
 
 
 class BatchNorm(jt.nn.BatchNorm):
@@ -37,7 +30,7 @@ class BatchNorm(jt.nn.BatchNorm):
 
     def _normalised(self, x: Any) -> Any:
         """Normalise by the batch in training, and by the running statistics in evaluation."""
-        if not self.is_train or chosen() != _DEFAULT:
+        if not self.is_train or in_force.value != _DEFAULT:
             return super().execute(x)
         rest = [0, *range(2, x.ndim)]
         mean = _staged(x)

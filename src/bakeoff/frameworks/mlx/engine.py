@@ -188,7 +188,7 @@ class Step:
             "attention": "mx.fast.scaled_dot_product_attention",
             **recurrent.settings(self._model),
             **self._replicas.settings(),
-            **graphs.settings(),
+            **graphs.in_force.settings(),
         }
 
     def compilation(self) -> Compilation:

@@ -10,31 +10,18 @@ from typing import Any
 
 import tensorflow as tf
 
+from bakeoff.frameworks.in_force import InForce
+
 SEGMENT = "segment"
 
-
-class _InForce:
-    """The value of the option `aggregate` in this process, and what products have last been traced as."""
-
-    name = SEGMENT
-    traced: str | None = None
-
-
-def choose(name: str) -> None:
-    """Choose what computes products with sparse matrices."""
-    _InForce.name, _InForce.traced = name, None
-
-
-def settings() -> dict[str, str | None]:
-    """Return what has computed products with sparse matrices; None where there were none."""
-    return {"aggregate": _InForce.traced}
+in_force = InForce(SEGMENT, "aggregate")
 
 
 def sparse_matmul(x: Any, rows: Any, columns: Any, values: Any, count: int) -> Any:
     """Return the sum of value * x[column] for each row."""
-    _InForce.traced = _InForce.name
+    in_force.computed["aggregate"] = in_force.value
     values = tf.cast(values, x.dtype)
-    if _InForce.name == SEGMENT:
+    if in_force.value == SEGMENT:
         return tf.math.unsorted_segment_sum(values[:, tf.newaxis] * tf.gather(x, columns), rows, count)
     indices = tf.cast(tf.stack([rows, columns], axis=1), tf.int64)
     return tf.sparse.sparse_dense_matmul(tf.SparseTensor(indices, values, (count, x.shape[0])), x)

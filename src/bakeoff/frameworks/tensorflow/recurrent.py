@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import keras
 import tensorflow as tf
 
+from bakeoff.frameworks.in_force import InForce
 from bakeoff.frameworks.tensorflow import devices, lstm_kernels
 from bakeoff.frameworks.tensorflow.module import Module
 from bakeoff.spec.options import DEFAULT
@@ -27,26 +28,20 @@ if TYPE_CHECKING:
 FUSED, BLOCK, CELL = "fused", "block", "cell"
 TOLD, MASKED = "told to the kernel", "masked"
 
-_NONE: dict[str, str | None] = {"lstm": None, "lstm_cell": None, "lengths": None}
 
+class _InForce(InForce):
+    """The option `lstm`, what recurrent layers have last been traced as, and whether steps are one graph."""
 
-class _InForce:
-    """The value of the option `lstm` in this process, and what recurrent layers have last been traced as."""
-
-    name = DEFAULT
     is_compiled = False
-    traced: dict[str, str | None] = dict(_NONE)  # noqa: RUF012 - of the process
+
+
+in_force = _InForce(DEFAULT, "lstm", "lstm_cell", "lengths")
 
 
 def choose(name: str, mode: str) -> None:
     """Choose what computes the LSTMs of this process, whose steps are executed in a mode."""
-    _InForce.name, _InForce.is_compiled = name, mode == "compiled"
-    _InForce.traced = dict(_NONE)
-
-
-def settings() -> dict[str, str | None]:
-    """Return what has computed LSTMs and single steps of them, and what was done with lengths; None where none were."""
-    return dict(_InForce.traced)
+    in_force.choose(name)
+    in_force.is_compiled = mode == "compiled"
 
 
 class _Recurrent(Module):
@@ -103,7 +98,7 @@ class LSTM(_Recurrent):
         (x,) = self._cast(x)
         first = (self._zeros(x), self._zeros(x)) if state is None else self._cast(*state)
         name = _taken(x)
-        _InForce.traced["lstm"] = name
+        in_force.computed["lstm"] = name
         _note(lengths, TOLD if name == FUSED and devices.has_gpu() else MASKED)
         way = {FUSED: self._fused, BLOCK: self._stepped, CELL: self._stepped}[name]
         return self._both(way, x, first, lengths)
@@ -111,7 +106,7 @@ class LSTM(_Recurrent):
     def _stepped(self, direction: str, x: Any, state: State, lengths: Any) -> tuple[Any, State]:
         """Return one direction's outputs and last state, step by step."""
         weight, recurrent, bias = self._arrays(direction)
-        if _InForce.traced["lstm"] == BLOCK:
+        if in_force.computed["lstm"] == BLOCK:
             block = lstm_kernels.block(weight, recurrent, bias)
             return _looped(block, x, state, lengths, backward=bool(direction))
         taken, gates_of = _projected(x, weight, bias)
@@ -180,8 +175,8 @@ class LSTMCell(_Recurrent):
         """Return the next (h, c)."""
         x, h, c = self._cast(x, *state)
         weight, recurrent = (self._array("", name) for name in ("input_weight", "recurrent_weight"))
-        is_block = _InForce.name in (BLOCK, FUSED) and x.dtype != tf.float64
-        _InForce.traced["lstm_cell"] = BLOCK if is_block else CELL
+        is_block = in_force.value in (BLOCK, FUSED) and x.dtype != tf.float64
+        in_force.computed["lstm_cell"] = BLOCK if is_block else CELL
         if is_block:
             return lstm_kernels.block(weight, recurrent, self._bias(""))(x, (h, c))
         return _lstm(tf.matmul(x, weight) + tf.matmul(h, recurrent) + self._bias(""), c)
@@ -190,14 +185,14 @@ class LSTMCell(_Recurrent):
 def _note(lengths: Any, way: str) -> None:
     """Note what a layer does with lengths, where it is given any."""
     if lengths is not None:
-        _InForce.traced["lengths"] = way
+        in_force.computed["lengths"] = way
 
 
 def _taken(x: Any) -> str:
     """Return what computes an LSTM; in float64, for references, it is the cell: TensorFlow's kernels have no such."""
-    if x.dtype == tf.float64 or _InForce.name != DEFAULT:
-        return CELL if x.dtype == tf.float64 else _InForce.name
-    is_for_cudnn = x.dtype in (tf.float32, tf.float16) and not _InForce.is_compiled
+    if x.dtype == tf.float64 or in_force.value != DEFAULT:
+        return CELL if x.dtype == tf.float64 else in_force.value
+    is_for_cudnn = x.dtype in (tf.float32, tf.float16) and not in_force.is_compiled
     return FUSED if is_for_cudnn and devices.has_gpu() else CELL
 
 

@@ -37,7 +37,7 @@ def switch(options: Mapping[str, str]) -> None:
             xla.add(_LEVEL_0)
     grappler.switch(options.get("grappler", DEFAULT))
     recurrent.choose(options["lstm"], options["mode"])
-    graphs.choose(options["aggregate"])
+    graphs.in_force.choose(options["aggregate"])
     if options["onednn"] == "on" and onednn() == "off":
         msg = f"onednn=on: TensorFlow {tf.__version__} here has no oneDNN, or none for this processor"
         raise UnsupportedError(msg)
@@ -53,8 +53,8 @@ def settings(device: str, mode: str) -> dict[str, str | int | float | bool | Non
         "grappler": grappler.setting() if mode == "graph" else None,
         "onednn": onednn() if device == "cpu" else None,
         "attention": _attention(),
-        **recurrent.settings(),
-        **graphs.settings(),
+        **recurrent.in_force.settings(),
+        **graphs.in_force.settings(),
         **({"command_buffers": xla.command_buffers()} if device == "cuda" and mode == "compiled" else {}),
     }
 

@@ -12,18 +12,12 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from bakeoff.frameworks.in_force import InForce
 from bakeoff.spec.errors import UnsupportedError
 
 SEGMENT, SPARSE = "segment", "sparse"
 
-_IN_FORCE: dict[str, str | None] = {"aggregate": None}
-"""What has last computed a product with a sparse matrix in this process."""
-
-
-class _Chosen:
-    """The value of the option `aggregate` in this process."""
-
-    name = SEGMENT
+in_force = InForce(SEGMENT, "aggregate")
 
 
 def choose(name: str, device: str) -> None:
@@ -33,20 +27,15 @@ def choose(name: str, device: str) -> None:
             f"aggregate=sparse: PyTorch {torch.__version__} here is built without MKL, which computes it on a processor"
         )
         raise UnsupportedError(msg)
-    _Chosen.name, _IN_FORCE["aggregate"] = name, None
+    in_force.choose(name)
     # PyTorch says once a process that matrices in CSR are in a beta state.
     warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
 
 
-def settings() -> dict[str, str | int | float | bool | None]:
-    """Return what has computed products with sparse matrices; None where there were none."""
-    return dict(_IN_FORCE)
-
-
 def sparse_matmul(x: Any, rows: Any, columns: Any, values: Any, count: int) -> Any:
     """Return the sum of value * x[column] for each row."""
-    _IN_FORCE["aggregate"] = _Chosen.name
-    if _Chosen.name == SEGMENT:
+    in_force.computed["aggregate"] = in_force.value
+    if in_force.value == SEGMENT:
         along = values[:, None] * F.embedding(columns, x)
         return torch.index_add(along.new_zeros((count, x.shape[1])), 0, rows, along)
     starts = torch.searchsorted(rows, torch.arange(count + 1, device=rows.device))

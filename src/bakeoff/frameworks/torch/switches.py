@@ -64,7 +64,7 @@ class Switches:
             "onednn": _onednn() if device == "cpu" else None,
             "attention": _attention(device, mode),
             **recurrent.settings(network),
-            **graphs.settings(),
+            **graphs.in_force.settings(),
             "compile_mode": self._compile_mode if mode == "compiled" else None,
             **({"cuda_graphs": _cuda_graphs()} if device == "cuda" and mode == "compiled" else {}),
         }
