@@ -26,7 +26,7 @@ from bakeoff.judge.rounds import (
     saved_step,
     steps_by_round,
 )
-from bakeoff.judge.scaling import comparable, is_scaling, scalings
+from bakeoff.judge.scaling import is_scaling, never_formed, scalings
 from bakeoff.judge.tied import why_untied
 from bakeoff.judge.timer import timer_verdict, why_own_clock, why_short
 from bakeoff.spec.comparison import FIRST_RULES
@@ -96,7 +96,8 @@ def assess(
     ]
     rounds = max((record.trial.round_number for record in timed), default=0)
     stop: Ended = "budget" if ended == "budget" else ""
-    pairs = comparable(pairs_of(_ranked(contenders), timed, rounds, kept), comparison.contenders)
+    never = never_formed(comparison.contenders)
+    pairs = [one for one in pairs_of(_ranked(contenders), timed, rounds, kept) if (one.first, one.second) not in never]
     procedure = comparison.procedure
     by = sequential.decide if procedure.rules == FIRST_RULES else decide  # `sequential` is that of stats.first
     verdicts = by(pairs, margin=procedure.margin, max_rounds=procedure.max_rounds, ended=stop, aim=procedure.aim)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Record
-    from bakeoff.stats.pairs import Pair
 
 
 CONFIDENCE = 0.95
@@ -85,12 +84,6 @@ def never_formed(plans: Sequence[ContenderPlan]) -> set[tuple[str, str]]:
     return {
         pair for pair in combinations(devices, 2) if len({devices[one] for one in pair}) > 1 and {*pair} not in same
     }
-
-
-def comparable(pairs: Iterable[Pair], plans: Sequence[ContenderPlan]) -> list[Pair]:
-    """Return the pairs that say something: both on as many devices, or one contender on one and on several."""
-    never = never_formed(plans)
-    return [pair for pair in pairs if (pair.first, pair.second) not in never]
 
 
 def scalings(
