@@ -14,7 +14,8 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.spec.probe import ProbeAnswer
 from bakeoff.store import studies
 from bakeoff.store.folders import new_folder
-from bakeoff.study.published import SHIPPED, load, names, place_for
+from bakeoff.study.published import SHIPPED, load, names
+from bakeoff.study.reproduction import place_for
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli

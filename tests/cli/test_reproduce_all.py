@@ -17,7 +17,7 @@ from bakeoff.race.progress import StudyStarted
 from bakeoff.study.estimate import estimate
 from bakeoff.study.every import STATE_FILE
 from bakeoff.study.foreseen import Foreseen, ForeseenPoint
-from bakeoff.study.published import declare
+from bakeoff.study.reproduction import declare
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli

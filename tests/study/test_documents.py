@@ -18,7 +18,8 @@ from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.published import RELATIVE, Declared, PublishedStudy, step_s
 from bakeoff.spec.use_cases import BENCHMARKS, USE_CASES
-from bakeoff.study.published import load, names, stand_in
+from bakeoff.study.published import load, names
+from bakeoff.study.reproduction import stand_in
 from bakeoff.workloads.interpreter import check_model
 from bakeoff.workloads.load import load as load_workload
 

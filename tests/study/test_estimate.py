@@ -24,7 +24,7 @@ from bakeoff.study.estimate import (
     makespan,
 )
 from bakeoff.study.foreseen import Foreseen, ForeseenPoint, foreseen
-from bakeoff.study.published import declare
+from bakeoff.study.reproduction import declare
 from bakeoff.study.run import finished
 
 CORES = 2

@@ -17,7 +17,8 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.spec.published import PublishedStudy
 from bakeoff.spec.study import Study
 from bakeoff.study.every import STATE_FILE, Every, EveryRun, in_order
-from bakeoff.study.published import declare, load, names
+from bakeoff.study.published import load, names
+from bakeoff.study.reproduction import declare
 from bakeoff.study.run import OUT_OF_TIME
 
 pytestmark = pytest.mark.slow

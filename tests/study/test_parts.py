@@ -20,7 +20,8 @@ from bakeoff.store import studies
 from bakeoff.store.files import read_record
 from bakeoff.study.estimate import estimate
 from bakeoff.study.foreseen import foreseen
-from bakeoff.study.published import declare, load
+from bakeoff.study.published import load
+from bakeoff.study.reproduction import declare
 from bakeoff.study.run import run_study
 
 PASSES = "pruning/45;constant folding/-5;arithmetic/5;dependency/20"

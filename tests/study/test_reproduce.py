@@ -14,7 +14,8 @@ from bakeoff.judge.reproduced_scaling import overhead_lines
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.published import PublishedStudy
-from bakeoff.study.published import declare, load, names
+from bakeoff.study.published import load, names
+from bakeoff.study.reproduction import declare
 from bakeoff.study.run import run_study
 from bakeoff.workloads.load import load as load_workload
 

@@ -300,7 +300,8 @@ def _documented(params: dict[str, Any], element: Element) -> Point:
     """Return one of a document's comparisons; raise UsageError where nobody can race in it here."""
     from bakeoff.cli import parameters
     from bakeoff.environments.builds import check_device
-    from bakeoff.study.published import declare, load
+    from bakeoff.study.published import load
+    from bakeoff.study.reproduction import declare
 
     check_device(params["device"])
     budget = params["budget"]

@@ -182,7 +182,7 @@ class _Asked:
 
     def _as_asked(self, published: "PublishedStudy") -> "Study":
         """Return a study with the command's options."""
-        from bakeoff.study.published import declare
+        from bakeoff.study.reproduction import declare
 
         alone = shlex.join(["bakeoff", "reproduce", published.id, *self.words])
         return declare(
@@ -197,7 +197,7 @@ class _Asked:
 
     def _device(self, published: "PublishedStudy") -> str:
         """Return the device of a study; say so where it is the processor although a GPU is here."""
-        from bakeoff.study.published import place_for
+        from bakeoff.study.reproduction import place_for
 
         if self._given["device"] is not None:
             return str(self._given["device"])

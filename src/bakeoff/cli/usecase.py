@@ -103,7 +103,7 @@ def pair() -> list[str]:
 def _device(contenders: list[str]) -> str | None:
     """Return cuda where a GPU is here that all contenders can use; else None: the frameworks' own, and why."""
     from bakeoff.environments.builds import NVIDIA
-    from bakeoff.study.published import place_of
+    from bakeoff.study.reproduction import place_of
 
     place = place_of(contenders, "the use case runs")
     if place.told:

@@ -14,7 +14,7 @@ from bakeoff.race.prepare import outlined
 from bakeoff.race.stages import explain
 from bakeoff.spec.errors import BakeoffError
 from bakeoff.spec.study import Study
-from bakeoff.study.published import processor_contenders
+from bakeoff.study.reproduction import processor_contenders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

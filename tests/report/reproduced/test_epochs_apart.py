@@ -11,7 +11,8 @@ from tests.report.shown import data_of, printed
 from bakeoff.judge.study import PointOutcome, StudyOutcome
 from bakeoff.report.pages import page_of
 from bakeoff.spec.comparison import Procedure
-from bakeoff.study.published import declare, load
+from bakeoff.study.published import load
+from bakeoff.study.reproduction import declare
 
 ROWS = {
     "PT-ori": "torch",

@@ -13,7 +13,8 @@ from bakeoff.judge.scaling import Scaling
 from bakeoff.judge.study import PointOutcome, StudyOutcome
 from bakeoff.report.pages import page_of
 from bakeoff.spec.verdict import Interval
-from bakeoff.study.published import declare, load
+from bakeoff.study.published import load
+from bakeoff.study.reproduction import declare
 
 ROWS = {f"{name}, {n} GPU{'s' if n > 1 else ''}": f"{label}:devices={n}"
         for name, label in (("TensorFlow", "tensorflow"), ("PyTorch", "torch")) for n in (1, 2, 4)}  # fmt: skip
