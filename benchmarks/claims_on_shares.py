@@ -21,7 +21,7 @@ import numpy as np
 from deciding_noise import Floats, noise
 from results import write
 
-from bakeoff.judge.claims import quantity, standing_of
+from bakeoff.judge.claim_quantity import quantity, standing_of
 from bakeoff.judge.profile import CONFIDENCE
 from bakeoff.race.stages.explain import ROUNDS
 from bakeoff.spec.published import Claim
@@ -29,7 +29,7 @@ from bakeoff.stats.intervals import fixed_interval
 from bakeoff.stats.together import of_rounds
 
 if TYPE_CHECKING:
-    from bakeoff.judge.claims import Standing
+    from bakeoff.judge.claim_quantity import Standing
     from bakeoff.spec.published import ClaimKind
 
 SEED = 71

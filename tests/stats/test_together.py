@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.conftest import script
 
-from bakeoff.judge.claims import quantity, standing_of
+from bakeoff.judge.claim_quantity import quantity, standing_of
 from bakeoff.spec.published import Claim
 from bakeoff.spec.verdict import Verdict
 from bakeoff.stats.intervals import fixed_interval, pseudo_median
@@ -18,7 +18,7 @@ from bakeoff.stats.together import Estimate, combined, interval_of, of_rounds, o
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from bakeoff.judge.claims import Standing
+    from bakeoff.judge.claim_quantity import Standing
     from bakeoff.spec.published import ClaimKind
 
 STUDIES, CLAIMS = 200, 6

@@ -10,7 +10,7 @@ from statistics import median
 
 import pytest
 
-from bakeoff.judge.claims import percent_of
+from bakeoff.judge.claim_quantity import percent_of
 from bakeoff.judge.reproduced_epochs import figure_of
 from bakeoff.judge.reproduction import machine_of, steps_s
 from bakeoff.spec.errors import UnknownNameError, UsageError

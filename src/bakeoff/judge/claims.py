@@ -1,18 +1,18 @@
 """What a document claims in words, each claim judged by the rounds made here: holds here, does not, or neither is sure.
 
-All intervals that a study's claims rest on hold together (stats/together.py). Each claim is one quantity of them, with
-an interval of its own: it holds where all of that lies where the document says, and does not where nothing of it does.
+All intervals that a study's claims rest on hold together (stats/together.py); claim_quantity.py makes of them the one
+quantity that decides a claim.
 """
 
 from __future__ import annotations
 
 import math
 from itertools import combinations, pairwise
-from statistics import fmean
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from bakeoff.judge.claim_quantity import SUMS, Standing, in_percent, quantity, standing_of
 from bakeoff.judge.epochs import epoch_times
 from bakeoff.judge.reproduced_parts import NO_DEVICE, part_lines
 from bakeoff.judge.reproduced_ticks import ticks_told
@@ -20,20 +20,20 @@ from bakeoff.judge.reproduction import contender_of, hole, is_early, verdict_on
 from bakeoff.spec.parts import OF_STEPS
 from bakeoff.spec.published import Claim
 from bakeoff.spec.verdict import Interval, Verdict
-from bakeoff.stats.pairs import judge_interval
-from bakeoff.stats.together import Estimate, combined, interval_of, of_rounds, of_values, of_verdict
+from bakeoff.stats.together import Estimate, of_rounds, of_values, of_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from bakeoff.judge.reproduced_parts import PartLine
     from bakeoff.judge.study import PointOutcome, StudyOutcome
-    from bakeoff.spec.published import ClaimKind, PublishedStudy
+    from bakeoff.spec.published import PublishedStudy
 
     _Traced = Mapping[tuple[str, str, str], PartLine]
     """By comparison, row and what it is a part of."""
 
-Standing = Literal["holds", "does not hold", "inconclusive", "not measured"]
+_EVERY = ("more", "most", "within", "each")
+"""Kinds that say something of each comparison."""
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,7 +168,7 @@ def _pairs(claim: Claim) -> list[tuple[str, str]]:
 def _keys(claim: Claim, terms: Sequence[_Term]) -> list[Hashable]:
     """Return the names of the intervals that a claim rests on, each the same in every claim that reads it."""
     named = [(term.point.point.title, frozenset((term.first, term.second)), claim.of, claim.epoch) for term in terms]
-    if claim.kind in _SUMS and len(named) > 1:
+    if claim.kind in SUMS and len(named) > 1:
         return [(claim.kind == "grows", tuple(named))]
     return list(named)
 
@@ -247,7 +247,7 @@ def _judged(read: _Reading, together: int) -> Judged:
     return Judged(
         claim=claim,
         standing=standing,
-        percent=_in_percent(claim, value) if value else None,
+        percent=in_percent(claim, value) if value else None,
         compared=len(read.points),
         intervals=len(read.estimates),
         verdicts=[verdict for term in terms if (verdict := _verdict(term))],
@@ -268,132 +268,3 @@ def _found(read: _Reading, together: int) -> tuple[Standing, Interval | None]:
     standing = standing_of(read.claim, value, outcomes[0].comparison.procedure.margin)
     # One comparison is enough to refute what is said of each, whatever the others would have shown.
     return (standing, value) if not read.reason or standing == "does not hold" else (nothing, None)
-
-
-def quantity(claim: Claim, estimates: Sequence[Estimate], together: int, batches: Sequence[int] = ()) -> Interval:
-    """Return the one quantity that decides a claim, a logarithm or a share, with its interval among `together`.
-
-    `batches` are the batch sizes of the estimates, at least two different ones: what grows does so with them.
-    """
-    if claim.kind in _SUMS:
-        weights = _rising(batches) if claim.kind == "grows" else [1.0 / len(estimates)] * len(estimates)
-        return interval_of(combined(estimates, weights), together)
-    found = [interval_of(one, together) for one in estimates]
-    if claim.of in OF_STEPS:
-        found = [_bounded(one) for one in found]
-    if claim.kind == "least":
-        return _below(found)
-    if claim.kind in _SIGNED:
-        return _of_each(_SIGNED[claim.kind], found)
-    apart = [_distance(one) for one in found]
-    if claim.kind == "mostly-within":
-        # The smallest that more than half of the comparisons do not exceed.
-        return _of_each(lambda values: sorted(values)[len(values) // 2], apart)
-    return _of_each(max if claim.kind == "within" else fmean, apart)
-
-
-def _of_each(reduce: Callable[[Sequence[float]], float], found: Sequence[Interval]) -> Interval:
-    """Return what intervals that hold together leave of a quantity that rises with each of them."""
-    ends = ([one.estimate for one in found], [one.low for one in found], [one.high for one in found])
-    estimate, low, high = (reduce(values) for values in ends)
-    return Interval(estimate=estimate, low=low, high=high)
-
-
-def _bounded(interval: Interval) -> Interval:
-    """Return what of an interval a share of a step can be: 0 to 1."""
-    return Interval(estimate=interval.estimate, low=max(0.0, interval.low), high=min(1.0, interval.high))
-
-
-def _below(found: Sequence[Interval]) -> Interval:
-    """Return by how much the first is less than the least of the others."""
-    first, *others = found
-    least = _of_each(min, others)
-    return Interval(estimate=least.estimate - first.estimate, low=least.low - first.high, high=least.high - first.low)
-
-
-def _distance(interval: Interval) -> Interval:
-    """Return the interval of a number's distance from 0."""
-    low = max(0.0, interval.low, -interval.high)
-    return Interval(estimate=abs(interval.estimate), low=low, high=max(abs(interval.low), abs(interval.high)))
-
-
-def _rising(batches: Sequence[int]) -> list[float]:
-    """Return the weights of the slope of the straight line through values over the logarithm of their batches.
-
-    The slope is that for a doubling; the line is that of the least squares.
-    """
-    places = [math.log2(batch) for batch in batches]
-    middle = fmean(places)
-    whole = sum((place - middle) ** 2 for place in places)
-    return [(place - middle) / whole for place in places]
-
-
-_EVERY = ("more", "most", "within", "each")
-"""Kinds that say something of each comparison."""
-_SUMS = ("mean", "less-time", "grows")
-"""Kinds whose quantity is a weighted sum of independent comparisons, with an interval of its own."""
-_SIGNED: dict[ClaimKind, Callable[[Iterable[float]], float]] = {
-    "more": min,
-    "each": min,
-    "most": max,
-    "at-least": max,
-    "about": fmean,
-}
-"""What becomes of the numbers of comparisons whose sign matters."""
-
-
-def standing_of(claim: Claim, value: Interval, margin: float) -> Standing:
-    """Return on which side of a claim its quantity lies; `margin` is that of equality, a share."""
-    if claim.kind == "most" and not _limit(claim):
-        # At most nothing, without a number, is less than nothing: a pass that adds nodes, and not one that adds none.
-        return _held(value.high < 0.0, value.low >= 0.0)
-    if claim.kind in ("most", "within", "mostly-within", "mean-difference"):
-        return _held(value.high <= _limit(claim), value.low > _limit(claim))
-    if claim.kind in ("at-least", "each"):
-        return _held(value.low >= _limit(claim), value.high < _limit(claim))
-    if claim.kind == "about":
-        low, high = _limit(claim) - claim.taken_percent / 100.0, _limit(claim) + claim.taken_percent / 100.0
-        return _held(low <= value.low and value.high <= high, value.high < low or high < value.low)
-    if claim.kind == "least":
-        return _held(value.low > 0.0, value.high <= 0.0)
-    # A difference that the document itself has within the margin, or calls slight, is not refuted by equality.
-    is_small = claim.kind == "grows" or 0.0 < (claim.percent or claim.taken_percent) <= 100.0 * margin
-    found = judge_interval(value, 0.0 if is_small else math.log1p(margin))
-    return _held(found == "slower", found in ("faster", "equal"))
-
-
-def _held(holds: bool, fails: bool) -> Standing:  # noqa: FBT001 - two sides of one question
-    """Return the word for where an interval lies."""
-    return "holds" if holds else "does not hold" if fails else "inconclusive"
-
-
-def _limit(claim: Claim) -> float:
-    """Return a claim's percent as its quantity is: a logarithm, or a share."""
-    share = (claim.percent or claim.taken_percent) / 100.0
-    if claim.is_of_shares:
-        return share
-    return -math.log1p(-share) if _is_share(claim) else math.log1p(share)
-
-
-def _is_share(claim: Claim) -> bool:
-    """Return whether a claim's percent are a share of the longer time, and not beyond the shorter."""
-    return claim.kind == "less-time" or claim.of == "overhead"
-
-
-_FAR = 100.0
-"""A logarithm beyond which no ratio is told apart: an interval of few and wild rounds may reach further than floats."""
-
-
-def percent_of(claim: Claim, value: float) -> float:
-    """Return a claim's quantity, a logarithm or a share, in percent as the claim's own are meant."""
-    if claim.is_of_shares:
-        return 100.0 * value
-    near = max(-_FAR, min(_FAR, value))
-    return -100.0 * math.expm1(-near) if _is_share(claim) else 100.0 * math.expm1(near)
-
-
-def _in_percent(claim: Claim, value: Interval) -> Interval:
-    """Return a claim's quantity and its interval in percent."""
-    ends = (percent_of(claim, one) for one in (value.estimate, value.low, value.high))
-    estimate, low, high = ends
-    return Interval(estimate=estimate, low=low, high=high)

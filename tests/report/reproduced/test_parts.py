@@ -8,7 +8,8 @@ from tests.report.reproduced.conftest import study
 from tests.report.reproduced.test_reproduced import section_of
 from tests.report.shown import data_of, printed
 
-from bakeoff.judge.claims import judged, quantity, standing_of
+from bakeoff.judge.claim_quantity import quantity, standing_of
+from bakeoff.judge.claims import judged
 from bakeoff.judge.explanation import Part, Profile
 from bakeoff.judge.reproduced_parts import NO_DEVICE, NO_GRAPH, part_lines
 from bakeoff.judge.study import PointOutcome, StudyOutcome

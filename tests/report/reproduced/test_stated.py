@@ -13,7 +13,8 @@ from tests.report.reproduced.test_reproduced import section_of
 from tests.report.reproduced.test_several_devices import table7
 from tests.report.shown import data_of, html, markdown, printed
 
-from bakeoff.judge.claims import Judged, judged, percent_of, quantity, standing_of
+from bakeoff.judge.claim_quantity import percent_of, quantity, standing_of
+from bakeoff.judge.claims import Judged, judged
 from bakeoff.report.pages.published_claims import TITLE, sentence
 from bakeoff.spec.published import Claim
 from bakeoff.spec.verdict import Interval

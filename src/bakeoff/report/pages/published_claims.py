@@ -13,7 +13,8 @@ from bakeoff.stats.digits import digits, significant
 from bakeoff.stats.size import LEVEL
 
 if TYPE_CHECKING:
-    from bakeoff.judge.claims import Judged, Standing
+    from bakeoff.judge.claim_quantity import Standing
+    from bakeoff.judge.claims import Judged
     from bakeoff.judge.study import StudyOutcome
     from bakeoff.spec.published import ClaimKind, PublishedStudy
     from bakeoff.spec.verdict import Interval
