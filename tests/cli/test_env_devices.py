@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bakeoff.environments import create
+from bakeoff.environments import create, plan
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -49,7 +49,7 @@ def test_a_dry_run_tells_pins_sizes_and_place_and_makes_nothing(cli: Cli, nothin
 
 def test_a_dry_run_tells_a_disk_that_is_too_small(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Gigabytes that do not fit are told beforehand."""
-    monkeypatch.setattr(create.shutil, "disk_usage", lambda _: SimpleNamespace(free=5e9))
+    monkeypatch.setattr(plan.shutil, "disk_usage", lambda _: SimpleNamespace(free=5e9))
     said = " ".join(cli("env", "create", "jax", "--device", "cuda", "--dry-run").out.split())
     assert "In all up to 7.4 GB with what pip keeps of its downloads, of 5 GB that are free: that is too little" in said
 

@@ -13,6 +13,7 @@ import pytest
 
 from bakeoff.environments import builds, create, installed, interpreters
 from bakeoff.environments.declared import framework, frameworks
+from bakeoff.environments.plan import already_made, pinned, planned
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
 
@@ -117,13 +118,13 @@ def test_an_environment_of_other_pins_is_made_anew(home: Path, tmp_path: Path) -
     """What it was made of is in its marker."""
     pins = tmp_path / "pins.txt"
     pins.write_text("numpy==2.4.0\n")
-    plan = create.planned(framework("fake"), name="mine", requirements=pins)
+    plan = planned(framework("fake"), name="mine", requirements=pins)
     made("mine", "fake")
-    assert create.already_made(plan) is None
+    assert already_made(plan) is None
     (installed.home() / "mine" / installed.MARKER).write_bytes(
         msgspec.json.encode(msgspec.structs.replace(plan.marker, complete=True))
     )
-    found = create.already_made(plan)
+    found = already_made(plan)
     assert found is not None
     assert found.path == installed.home() / "mine"
 
@@ -163,7 +164,7 @@ def test_a_version_is_combined_with_a_device(absent: Framework) -> None:
     cuda = made("fake@1.2.3-cuda", "fake", "cuda")
     assert interpreters.resolve(contender, absent, "cuda") == cuda
     assert interpreters.resolve(contender, absent) == usual
-    plan = create.planned(framework("fake"), version="1.2.3", device="cuda")
+    plan = planned(framework("fake"), version="1.2.3", device="cuda")
     assert plan.name == "fake@1.2.3-cuda"
 
 
@@ -180,7 +181,7 @@ def test_what_is_not_here_says_how_to_get_it_for_the_device(absent: Framework) -
 def test_an_environment_for_cuda_pins_what_decides(name: str) -> None:
     """All is pinned, cuDNN and cuBLAS as well, at the framework's usual version, and its size has a source."""
     found = framework(name)
-    plan = create.planned(found, device="cuda")
+    plan = planned(found, device="cuda")
     lines = plan.lines()
     assert all(re.fullmatch(r"[\w-]+(\[[\w-]+\])?={2,3}[\w.]+", line) for line in lines)
     for package in ("cudnn", "cublas"):
@@ -199,10 +200,10 @@ def test_a_version_keeps_extras_and_takes_no_local_build() -> None:
     """jax[cuda13]==0.9.2 stays for CUDA; where "===" keeps out wheels for processors, it does so for each version."""
     info = framework("fake").info
     info = msgspec.structs.replace(info, distributions=("frame",))
-    assert create.pinned("frame[cuda13]==2.0\nnvidia-cudnn-cu13==9.1\n", info, "1.9") == (
+    assert pinned("frame[cuda13]==2.0\nnvidia-cudnn-cu13==9.1\n", info, "1.9") == (
         "frame[cuda13]==1.9\nnvidia-cudnn-cu13\n"
     )
-    assert create.pinned("frame===2.0\n", info, "1.9") == "frame===1.9\n"
+    assert pinned("frame===2.0\n", info, "1.9") == "frame===1.9\n"
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import pytest
 from bakeoff.environments import create, installed
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import resolve
+from bakeoff.environments.plan import REQUIREMENTS, parse_version, pinned, planned
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
 from bakeoff.spec.framework import FrameworkInfo
@@ -68,7 +69,7 @@ def test_an_environment_is_made_once(needless: Framework, tmp_path: Path, monkey
     assert "already there" in lines[0]
     assert environment.python.lstat().st_ctime_ns == before
 
-    monkeypatch.setattr(create, "NEEDED", ())  # which takes pip some seconds to fetch
+    monkeypatch.setattr("bakeoff.environments.plan.NEEDED", ())  # which takes pip some seconds to fetch
     other = tmp_path / "other.txt"
     other.write_text("# other pins\n")
     assert create.make_environment(needless, lines.append, requirements=other).info != environment.info
@@ -172,7 +173,7 @@ def test_an_environment_of_a_users_own_pins_can_race(scripted: Framework, tmp_pa
     """
     requirements = tmp_path / "old.txt"
     requirements.write_text("# what a project pins\nnumpy<2.4\n")
-    plan = create.planned(scripted, name="old", requirements=requirements)
+    plan = planned(scripted, name="old", requirements=requirements)
     assert plan.lines() == ["numpy<2.4", "msgspec"]
     environment = create.make_planned(plan, lambda _: None)
     assert resolve(parse_contender("fake@old"), scripted) == str(environment.python)
@@ -208,7 +209,7 @@ def test_another_version_has_an_environment_of_its_own(scripted: Framework) -> N
     """framework@version is made beside the usual one, is raced by that name, and keeps what it pins."""
     environment = create.make_environment(scripted, lambda _: None, version="1.2.3")
     assert environment.path.name == "fake@1.2.3"
-    assert (environment.path / create.REQUIREMENTS).is_file()
+    assert (environment.path / REQUIREMENTS).is_file()
     assert resolve(parse_contender("fake@1.2.3"), scripted) == str(environment.python)
     lines: list[str] = []
     create.make_environment(scripted, lines.append, version="1.2.3")
@@ -221,7 +222,7 @@ def test_what_pip_does_not_do_is_done_by_the_framework_s_folder(
     scripted: Framework, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """install.py runs in the new environment, its lines are told, and its failure leaves nothing."""
-    (tmp_path / create.REQUIREMENTS).touch()
+    (tmp_path / REQUIREMENTS).touch()
     script = tmp_path / create.INSTALL
     script.write_text("import sys; print('compiled 1 of 2'); print(sys.prefix)")
     folder = Framework(info=scripted.info, path=tmp_path)
@@ -255,7 +256,7 @@ def test_a_version_pins_the_framework_and_leaves_the_rest_to_pip() -> None:
         versioned=("frame", "frame-cpu"),
         options={},
     )
-    assert create.pinned(PINNED, info, "1.9.0").splitlines() == [
+    assert pinned(PINNED, info, "1.9.0").splitlines() == [
         'frame-cpu==1.9.0; sys_platform != "darwin"',
         'frame==1.9.0; sys_platform == "darwin"',
         "helper[all]",
@@ -266,11 +267,11 @@ def test_a_version_pins_the_framework_and_leaves_the_rest_to_pip() -> None:
 
 def test_a_framework_with_its_version() -> None:
     """FRAMEWORK@VERSION is read; what is no version is an error that names --name."""
-    assert create.parse_version("frame") == ("frame", None)
-    assert create.parse_version("frame@1.9.0rc1") == ("frame", "1.9.0rc1")
+    assert parse_version("frame") == ("frame", None)
+    assert parse_version("frame@1.9.0rc1") == ("frame", "1.9.0rc1")
     for text in ("frame@", "frame@old", "frame@../x"):
         with pytest.raises(UsageError, match="FRAMEWORK@VERSION"):
-            create.parse_version(text)
+            parse_version(text)
 
 
 @pytest.mark.parametrize("name", [name for name, found in frameworks().items() if found.info.listed])
@@ -278,7 +279,7 @@ def test_every_framework_s_pins_can_be_versioned(name: str) -> None:
     """What a framework says to share its version is among what its environment pins."""
     found = frameworks()[name]
     text = (found.path / "requirements.txt").read_text()
-    lines = create.pinned(text, found.info, "0.0.1").splitlines()
+    lines = pinned(text, found.info, "0.0.1").splitlines()
     for distribution in found.info.versioned or found.info.distributions[:1]:
         assert any(line.startswith(f"{distribution}==0.0.1") for line in lines)
 
@@ -301,4 +302,4 @@ def test_requirements_that_are_no_text_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "out.png"
     file.write_bytes(b"\x89PNG")
     with pytest.raises(UsageError, match=r"fake cannot be made: .*out\.png holds no text"):
-        create.planned(framework("fake"), name="mine", requirements=file)
+        planned(framework("fake"), name="mine", requirements=file)

@@ -11,8 +11,8 @@ from bakeoff.report.called import pasteable
 
 if TYPE_CHECKING:
     from bakeoff.environments.builds import Choice
-    from bakeoff.environments.create import Plan
     from bakeoff.environments.declared import Framework
+    from bakeoff.environments.plan import Plan
 
 INDENT = "    "
 
@@ -57,8 +57,8 @@ def create(
     ] = False,
 ) -> None:
     """Make environments with pip, as each framework pins them for a device; what is there stays."""
-    from bakeoff.environments.create import parse_version, planned
     from bakeoff.environments.declared import framework
+    from bakeoff.environments.plan import parse_version, planned
     from bakeoff.spec.errors import UsageError
 
     asked = [parse_version(text) for text in frameworks]
@@ -130,8 +130,8 @@ def _tell_choices(plans: "list[Plan]", choices: "list[Choice]") -> None:
 
 def _tell_plans(plans: "list[Plan]") -> None:
     """Print what would be made, from which pins, how large it is and where it would be."""
-    from bakeoff.environments.create import already_made, free_bytes
     from bakeoff.environments.installed import home
+    from bakeoff.environments.plan import already_made, free_bytes
 
     sizes_mb: list[int] = []
     for plan in plans:

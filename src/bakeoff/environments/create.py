@@ -1,14 +1,8 @@
-"""Make and remove environments: one virtual environment for each framework, as its requirements.txt pins it.
-
-FRAMEWORK@VERSION is another environment, with the framework at that version and the other packages as pip chooses them;
-FRAMEWORK-DEVICE is one for a device, as its requirements-DEVICE.txt pins it.
-"""
+"""Make and remove environments: one virtual environment for each framework, by a plan of what it has (plan.py)."""
 
 from __future__ import annotations
 
 import errno
-import hashlib
-import os
 import platform
 import re
 import shutil
@@ -24,17 +18,16 @@ from typing import TYPE_CHECKING
 import filelock
 import msgspec
 
-from bakeoff.environments.builds import PROCESSOR, name_for
-from bakeoff.environments.declared import Framework
-from bakeoff.environments.installed import MARKER, Environment, Marker, find, home, installed, read_marker
+from bakeoff.environments.builds import PROCESSOR
+from bakeoff.environments.installed import MARKER, Environment, home, installed, read_marker
+from bakeoff.environments.plan import REQUIREMENTS, Plan, already_made, check_name, planned, room
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bakeoff.spec.framework import FrameworkInfo
+    from bakeoff.environments.declared import Framework
 
-REQUIREMENTS = "requirements.txt"
 
 INSTALL = "install.py"
 """In a framework's folder, what pip cannot do: the new environment's interpreter runs it once; its output is shown."""
@@ -42,21 +35,9 @@ INSTALL = "install.py"
 LARGE_DOWNLOAD_BYTES = 20e6
 """Downloads from this size on are shown one by one: on a slow line they are what a user waits for."""
 
-LONGEST_NAME = 200
-"""In bytes: file systems take 255, and the lock's name is longer."""
-
 KEPT_LINES = 15
 """How many of the last lines of pip's output an error shows: pip's own messages take 5 to 10."""
 
-OURS = ("msgspec",)
-"""Packages that bakeoff's worker itself needs: they keep their pins in an environment for another version, in which pip
-chooses all others, since it knows which fit."""
-
-NEEDED = ("numpy", "msgspec")
-"""Packages without which no worker runs (bootstrap.py): they are installed beside pins that do not name them."""
-
-_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?P<extras>\[[^\]]*\])?\s*(?P<pin>[^;#]*)(?P<marker>;[^#]*)?")
-_VERSION = re.compile(r"\d[\w.+!-]*")
 _NOT_FOUND = re.compile(
     r"Could not find a version that satisfies the requirement "
     r"(?P<name>[A-Za-z0-9][\w.-]*)(\[[^\]]*\])?==(?P<version>\S+) .*\(from versions: (?P<versions>[^)]*)\)"
@@ -67,53 +48,6 @@ _UNIT_BYTES = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
 
 Show = Callable[[str], None]
 """Shows the user one line of progress."""
-
-
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """An environment that is to be made."""
-
-    name: str
-    framework: Framework
-    requirements: Path
-    pins: str | None
-    """The content of another requirements.txt, for another version of the framework; None: `requirements` holds."""
-    marker: Marker
-
-    def lines(self) -> list[str]:
-        """Return what pip is asked to install, without comments."""
-        return [*self._lines(), *self.added()]
-
-    def added(self) -> list[str]:
-        """Return what a worker needs and a user's own pins do not name; frameworks' own files are taken as they are."""
-        is_own = self.requirements.parent == self.framework.path
-        named = {match["name"].lower() for match in map(_REQUIREMENT.match, self._lines()) if match}
-        return [] if is_own else [name for name in NEEDED if name not in named]
-
-    def _lines(self) -> list[str]:
-        """Return the lines of the requirements, without comments."""
-        text = self.requirements.read_text("utf-8") if self.pins is None else self.pins
-        return [line for each in text.splitlines() if (line := each.partition(" #")[0].strip()) and line[0] != "#"]
-
-    def size(self) -> Size | None:
-        """Return how much is fetched and how much it takes on disk; None where another file says what to install."""
-        info = self.framework.info
-        if self.requirements.parent != self.framework.path:
-            return None
-        of = f"of {info.name} as {self.requirements.name} pins it: " if self.pins is not None else ""
-        if self.marker.device in info.builds:
-            build = info.builds[self.marker.device]
-            return Size(download_mb=build.download_mb, installed_mb=build.installed_mb, source=f"{of}{build.source}")
-        if info.installed_mb is None:
-            return None
-        return Size(installed_mb=info.installed_mb, source=f"{of}{info.installed_source}")
-
-
-class Size(msgspec.Struct, frozen=True, kw_only=True):
-    """How large an environment is, about."""
-
-    download_mb: int | None = None
-    installed_mb: int
-    source: str
 
 
 class CreationError(BakeoffError):
@@ -155,77 +89,9 @@ def make_planned(plan: Plan, show: Show) -> Environment:
         raise CreationError(msg) from error
 
 
-def planned(
-    framework: Framework,
-    *,
-    name: str | None = None,
-    requirements: Path | None = None,
-    version: str | None = None,
-    device: str = PROCESSOR,
-) -> Plan:
-    """Return what `make_environment` would make, with nothing touched; raise UsageError for what cannot be made."""
-    info = framework.info
-    if name is None:
-        name = name_for(f"{info.name}@{version}" if version else info.name, device)
-    _check_name(name)
-    requirements = requirements or framework.path / requirements_for(device)
-    if not os.path.isfile(requirements):  # noqa: PTH113 - unlike Path.is_file, no error for a name that is too long
-        msg = f"{info.name} cannot be made: there is no {requirements}"
-        raise UsageError(msg)
-    pins = _text(info.name, requirements)
-    return Plan(
-        name=name,
-        framework=framework,
-        requirements=requirements,
-        pins=pinned(pins, info, version) if version else None,
-        marker=Marker(
-            framework=info.name,
-            requirements_sha256=hashlib.sha256(f"{version or ''}{pins}".encode()).hexdigest(),
-            complete=False,
-            device=device,
-        ),
-    )
-
-
-def already_made(plan: Plan) -> Environment | None:
-    """Return the environment that a plan would make, if it is there and of the same requirements."""
-    existing = find(plan.name)
-    same = existing is not None and existing.info.requirements_sha256 == plan.marker.requirements_sha256
-    return existing if same else None
-
-
-def requirements_for(device: str) -> str:
-    """Return the name of the file, in a framework's folder, that pins an environment for a device."""
-    return REQUIREMENTS if device == PROCESSOR else f"requirements-{device}.txt"
-
-
-def parse_version(text: str) -> tuple[str, str | None]:
-    """Return framework and version of FRAMEWORK or FRAMEWORK@VERSION; raise UsageError for what is no version."""
-    name, at, version = text.partition("@")
-    if at and not _VERSION.fullmatch(version):
-        msg = f"{text!r} is not of the form FRAMEWORK@VERSION, such as {name}@1.2.3; other names are given by --name"
-        raise UsageError(msg)
-    return name, version or None
-
-
-def pinned(requirements: str, info: FrameworkInfo, version: str) -> str:
-    """Return the requirements with the framework's own packages at a version and no pins for the others."""
-    own = info.versioned or info.distributions[:1]
-    lines = []
-    for line in requirements.splitlines():
-        match = _REQUIREMENT.match(line.strip())
-        if match is None:
-            continue
-        name, extras, marker = match["name"], match["extras"] or "", (match["marker"] or "").strip()
-        exactly = "===" if match["pin"].startswith("===") else "=="
-        pin = f"{exactly}{version}" if name in own else match["pin"].strip() if name in OURS else ""
-        lines.append(f"{name}{extras}{pin}{marker}")
-    return "\n".join(lines) + "\n"
-
-
 def remove_environment(name: str) -> Path:
     """Remove an environment that bakeoff made, complete or not, and return its folder; raise UsageError for others."""
-    _check_name(name)
+    check_name(name)
     folder = home() / name
     if folder.is_symlink():
         msg = f"{folder} is a link, which bakeoff did not make: it stays"
@@ -239,25 +105,6 @@ def remove_environment(name: str) -> Path:
         shutil.rmtree(folder)
     _lock_path(folder).unlink(missing_ok=True)
     return folder
-
-
-def _text(framework: str, requirements: Path) -> str:
-    """Return what a file of requirements says; raise UsageError for one that holds no text."""
-    try:
-        return requirements.read_text("utf-8")
-    except UnicodeDecodeError as error:
-        msg = f"{framework} cannot be made: {requirements} holds no text, but pip's requirements are lines of text"
-        raise UsageError(msg) from error
-    except OSError as error:
-        msg = f"{framework} cannot be made: {requirements} cannot be read: {error.strerror}"
-        raise UsageError(msg) from error
-
-
-def _check_name(name: str) -> None:
-    """Raise UsageError for a name that is not that of a single folder: it could lead out of the home."""
-    if name in {"", ".", ".."} or name != Path(name).name or len(os.fsencode(name)) > LONGEST_NAME:
-        msg = f"{name!r} is no name for an environment: it has to be the name of a folder, without a path"
-        raise UsageError(msg)
 
 
 def _lock_path(folder: Path) -> Path:
@@ -306,23 +153,6 @@ def _make(folder: Path, plan: Plan, show: Show) -> Environment:
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-
-
-def room(plan: Plan) -> str:
-    """Return how large an environment will be, about, and how much free space its disk has."""
-    size, free_gb = plan.size(), free_bytes() / 1e9
-    if size is None:
-        return ""
-    fetched = f"{size.download_mb / 1e3:.2f} GB to fetch, " if size.download_mb else ""
-    return f": {fetched}about {size.installed_mb / 1e3:.2f} GB on disk, of {free_gb:.0f} GB that are free"
-
-
-def free_bytes() -> int:
-    """Return the free space of the disk that environments are on, whether or not their folder is there yet."""
-    folder = home()
-    while not folder.exists():
-        folder = folder.parent
-    return shutil.disk_usage(folder).free
 
 
 def _complete(environment: Environment, show: Show, started: float) -> Environment:
