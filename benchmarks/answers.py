@@ -50,7 +50,7 @@ RACES = (
         ("cnn-cifar10", "torch", "torch:mode=compiled", "--batch-size", "64", "--budget", "180s"),
     ),
 )
-"""The promises of docs/method.md, "How long an answer takes"; each is a command that anybody can type."""
+"""The promises of docs/verdicts.md, "How long an answer takes"; each is a command that anybody can type."""
 
 VERDICT = re.compile(r" (faster|slower|equal)(;|$)")
 ROUND = re.compile(r"\s*[\w ]+ (?:s|min)  r\d+-.*: \w[\w-]* in ([\d.]+) s")

@@ -2,7 +2,7 @@
 
 A process draws the layout of its memory and its kernels once, and all of its turns share that draw: an interval over
 turns holds for that process alone. So a process gives one number, the median over its turns, and the interval is over
-processes (docs/method.md, "The unit of evidence is a fresh process").
+processes (docs/verdicts.md, "The unit of evidence is a fresh process").
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ bakeoff report dai2022-table2-4f2a --html page.html
   device is, too. Else it is **inconclusive**, and the table says whether our order is the same all the same. Figures of
   different machines are never compared with each other.
 - What a document says in words is judged, a sentence each: it **holds here**, **does not hold here** or is
-  **inconclusive**, by an interval that holds together with those of all its claims ([method](method.md#claims)).
+  **inconclusive**, by an interval that holds together with those of all its claims ([method](other-numbers.md#claims)).
   What no time decides, or nothing here can run, is not measured, with the reason.
 - A report has the table in the document's shape, or its figure as it draws it, with ours in it. Its caption tells what
   differs in hardware, versions and scale, and what the document does not state, with what is taken here in its place:

@@ -34,7 +34,7 @@ LATE = tuple(look for look in LOOKS if look >= FROM_SIGN)
 
 @pytest.mark.parametrize(("moderated", "family"), PUBLISHED)
 def test_the_table_is_the_published_one(moderated: bool, family: int) -> None:  # noqa: FBT001
-    """The shipped numbers are those of docs/method.md."""
+    """The shipped numbers are those of docs/verdicts.md."""
     row = [multiplier(look, family, moderated=moderated) for look in LOOKS]
     late = [sign_index(look, family, moderated=moderated) for look in LATE]
     assert (*row, *late) == PUBLISHED[moderated, family]

@@ -1,4 +1,4 @@
-"""The error rates that docs/method.md promises, found through the shipped code on simulated noise."""
+"""The error rates that docs/verdicts.md promises, found through the shipped code on simulated noise."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Runs a framework's bare loop, a loop as a user writes it: `python bare_loop.py FOLDER WORKLOAD BATCH DEVICE`.
 
 Nothing of bakeoff is imported or set here. The one thing a bare loop has in common with a bakeoff worker is the state
-of malloc: both have freed one large block, as any program that has loaded a data set did (docs/method.md).
+of malloc: both have freed one large block, as any program that has loaded a data set did (docs/timing.md).
 
 FOLDER/bare.py holds `make(workload, batches, device)`: it returns the step, its batches, and what waits for a result.
 It computes in float32 proper, as bakeoff's contenders do by default, and on a GPU leaves room for others.

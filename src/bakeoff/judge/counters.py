@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import Block, Record
 
 MOST_FAULTS_PER_STEP = 1.0
-"""Above this the step time holds the kernel's work of handing out memory (docs/method.md)."""
+"""Above this the step time holds the kernel's work of handing out memory (docs/timing.md)."""
 
 
 class BlockCounters(msgspec.Struct, frozen=True, kw_only=True):

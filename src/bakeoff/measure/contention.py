@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 FOREIGN_LIMIT = 0.05
-"""The share of all processor time from which on other processes count as disturbing a block (docs/method.md)."""
+"""The share of all processor time from which on other processes count as disturbing a block (docs/timing.md)."""
 
 FOREIGN_TICKS = 3
 """The number of clock ticks that their time must also exceed: /proc/stat counts in ticks of 10 ms, and a block lasts

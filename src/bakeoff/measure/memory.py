@@ -44,7 +44,7 @@ def settle_malloc() -> None:
     """Allocate, touch and free a large block, as every program that has loaded a data set did.
 
     That raises glibc's dynamic thresholds to their limit. Without it, some frameworks return the buffers of each step
-    to the kernel and get them back by hundreds of page faults, and others do not (docs/method.md).
+    to the kernel and get them back by hundreds of page faults, and others do not (docs/timing.md).
     """
     block = np.empty(SETTLING_BYTES, np.uint8)
     # One write a page, so that the kernel really gives the memory.

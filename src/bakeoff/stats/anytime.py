@@ -25,7 +25,7 @@ LEVEL = 0.05
 
 PRIOR_VARIANCE = 4.0
 """Variance of the prior of the effect, in standard deviations of the rounds. Intervals are narrowest for effects of
-about two standard deviations, which 10 % are on a shared machine (docs/method.md). Every value is valid; it only
+about two standard deviations, which 10 % are on a shared machine (docs/verdicts.md). Every value is valid; it only
 decides for which effects the fewest rounds are needed."""
 
 

@@ -14,7 +14,7 @@ LOOKS = (5, 7, 10, 14, 20)
 FROM_SIGN = 10
 """From this look on a sign test decides, too: below it no number of rounds on one side is rare enough."""
 SPENT = 0.045
-"""Of the 5 %, by normal noise; the rest is kept for noise that is not (docs/method.md)."""
+"""Of the 5 %, by normal noise; the rest is kept for noise that is not (docs/verdicts.md)."""
 
 Row = tuple[tuple[float, ...], tuple[int | None, ...]]
 # One row for each size m of a family, from 1 on: the multiplier c_n of the standard error at LOOKS; and from FROM_SIGN

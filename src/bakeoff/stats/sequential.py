@@ -3,7 +3,7 @@
 The direction of a pair is decided at scheduled looks, by boundaries that hold over all looks and pairs together; its
 size is reported by an interval of its own, from all of its rounds. The whole history is replayed in the order of its
 rounds, so that the same records always give the same verdicts; no later round changes a direction. Until-sure looks
-after every round instead. `docs/method.md` gives the reasons.
+after every round instead. `docs/verdicts.md` gives the reasons.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How large a difference is: an interval for one pair alone, from all of its rounds, whatever decided its direction.
 
 It is reported as 95 %, and computed at 97 %: a race that goes on until the interval is narrow ends a little more
-readily where it is narrow by chance. docs/method.md has the coverage after that, from simulation.
+readily where it is narrow by chance. docs/verdicts.md has the coverage after that, from simulation.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("family", PUBLISHED)
 def test_the_table_is_the_published_one(family: int) -> None:
-    """For up to six pairs the shipped numbers are those of docs/method.md."""
+    """For up to six pairs the shipped numbers are those of docs/verdicts.md."""
     row = [t_multiplier(look, family) for look in T_LOOKS] + [rank_index(look, family) for look in RANK_LOOKS]
     assert tuple(row) == PUBLISHED[family]
 

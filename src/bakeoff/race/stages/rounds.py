@@ -38,7 +38,7 @@ class Turns(msgspec.Struct, frozen=True, kw_only=True):
 
     usual: int = 8
     """Within 5 to 20 % of the best number on calm and on noisy machines: a round costs more than its turns, and rounds
-    count for more than turns (docs/method.md, benchmarks/deciding.py)."""
+    count for more than turns (docs/verdicts.md, benchmarks/deciding.py)."""
     few: int = 6
     """Where the time budget has room for few rounds."""
     few_rounds: float = 7.0

@@ -25,7 +25,7 @@ VERSION = 1
 """Of the JSON object: raised when a key changes its meaning or goes away; new keys may come without."""
 
 ERROR_RATE = 0.05
-"""Of one comparison: the chance that any of its verdicts is false (docs/method.md)."""
+"""Of one comparison: the chance that any of its verdicts is false (docs/verdicts.md)."""
 
 
 def error_rate(comparisons: int) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
 
 APART = 0.02
-"""Mean clocks of two contenders in one round that lie further apart shift their ratio by as much (docs/method.md)."""
+"""Mean clocks of two contenders in one round that lie further apart shift their ratio by as much (docs/timing.md)."""
 
 LOW = 0.75
 """Below this share of the clock that it goes to by itself a GPU is held back: nvbench throws such measurements away."""
