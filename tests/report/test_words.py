@@ -9,7 +9,7 @@ import pytest
 from bakeoff.report.coldruns import runs_of
 from bakeoff.report.pages import page_of
 from bakeoff.report.pages.comparison import cautions, work
-from bakeoff.report.sections.certificate import accuracy, certificate_line
+from bakeoff.report.sections.certificate import accuracy
 from bakeoff.report.sections.figures import absent, against, summary
 from bakeoff.report.sections.noise import evidence
 from bakeoff.report.sections.runs import short_runs
@@ -44,13 +44,6 @@ def test_one_contender_alone_is_told_in_time(noisy: Outcome) -> None:
     alone = msgspec.structs.replace(noisy, contenders=noisy.contenders[:1], verdicts=[])
     assert headline(alone) == "torch takes 2.1 ms a step (95 % CI 2.0 to 2.2): 15,200 samples/s."
     assert summary(alone).heads[:3] == ["contender", "step, ms", "95 % CI"]
-
-
-def test_who_has_no_certificate_is_named(mixed: Outcome) -> None:
-    """The same work is said to be verified of those alone whose certificate passed."""
-    held, others = "torch@<b>[red]|*x* and jax", "jax:mode=eager, tensorflow and torch (2)"
-    words = f"Same work: verified for {held} (outputs within 4e-7, losses within 2e-7); not for {others}. "
-    assert page_of(mixed).trust.startswith(words)
 
 
 def test_every_other_decided_pair_is_a_sentence(undecided: Outcome) -> None:
@@ -321,56 +314,6 @@ def test_equal_starts_are_not_ranked(same: Outcome) -> None:
     assert short_runs(runs_of(ranked(same)), same.verdicts).startswith(
         "Short runs: torch and torch (2) start about equally fast"
     )
-
-
-def test_certificate_is_told_as_bounds(undecided: Outcome, mixed: Outcome) -> None:
-    """Errors of the certificate are rounded up, so that they bound; who has none is not counted in."""
-    expected = (
-        "same 407,050 parameters; outputs within 4e-7, losses within 2e-7, gradients within 5e-7, "
-        "optimiser steps within 2e-8 of float64 (torch)"
-    )
-    assert certificate_line(undecided) == f"{expected}; passed"
-    assert certificate_line(mixed) == f"{expected}; passed by torch@<b>[red]|*x* and jax"
-
-
-def test_the_line_below_the_answer_has_both_stages(noisy: Outcome) -> None:
-    """It bounds all checks in float64 and the outputs and losses as timed, and names who has no float64."""
-    first, second = noisy.contenders
-    assert first.certificate
-    assert second.certificate
-    both = [msgspec.structs.replace(check, stage="timed") for check in first.certificate.checks]
-    both += [msgspec.structs.replace(check, stage="program", error=3.1e-13) for check in both if check.error]
-    staged = msgspec.structs.replace(first, certificate=msgspec.structs.replace(first.certificate, checks=both))
-    assert page_of(msgspec.structs.replace(noisy, contenders=[staged, second])).trust.startswith(
-        "Same work: verified (in float64: within 4e-13; as timed: outputs within 4e-7, losses within 2e-7). "
-    )
-    alone = msgspec.structs.replace(second, certificate=msgspec.structs.replace(second.certificate, alone="lacks it"))
-    assert page_of(msgspec.structs.replace(noisy, contenders=[staged, alone])).trust.startswith(
-        f"Same work: verified (in float64: within 4e-13; {alone.label} not run in float64; as timed: outputs within "
-    )
-
-
-@pytest.mark.parametrize(
-    ("allowed", "alone", "told"),
-    [
-        (0.3, "lacks it", "gradients that are off by up to 3e-1 pass its certificate"),
-        (None, "lacks it", "gradients however far off pass its certificate"),
-        (0.05, "lacks it", ""),
-        (0.3, "", ""),
-    ],
-)
-def test_a_certificate_that_holds_little_is_told(noisy: Outcome, allowed: float, alone: str, told: str) -> None:
-    """Who is held as timed alone, in a model that magnifies rounding, has a warning of what would pass."""
-    first, second = noisy.contenders
-    assert first.certificate
-    checks = [msgspec.structs.replace(check, stage="timed") for check in first.certificate.checks]
-    checks = [msgspec.structs.replace(one, allowed=allowed) if one.name == "gradients" else one for one in checks]
-    weak = msgspec.structs.replace(first.certificate, checks=checks, alone=alone)
-    found = cautions(
-        msgspec.structs.replace(noisy, contenders=[msgspec.structs.replace(first, certificate=weak), second])
-    )
-    assert [one for one in found if "magnifies rounding" in one and told in one] or not told
-    assert bool(told) == any("magnifies rounding" in one for one in found)
 
 
 def test_unknown_is_said(bare: Outcome) -> None:

@@ -37,6 +37,10 @@ WEAK = 0.1
 move less than a tenth."""
 
 
+_ELEMENTS = {"outputs": "outputs", "gradients": "single elements of gradients"}
+"""What these checks allow so much of: gradients are held all together, too, and more closely."""
+
+
 def same_work(outcome: Outcome) -> str:
     """Return whether the contenders do the same work, in a few words: "Same work: verified"."""
     return verified(outcome.contenders)
@@ -47,7 +51,9 @@ def same_work_within(outcome: Outcome) -> str:
     held = [one.certificate for one in outcome.contenders if one.certificate and one.certificate.passed]
     held = [one for one in held if not one.ready_made]
     errors = [worst for name in _WORDS if (worst := _worst(held, name, ("program",))) is not None]
-    program = f"in float64: within {error(max(errors))}" if errors else ""
+    most = max(errors, default=0.0)
+    # The reference is some contender's own program.
+    program = f"in float64: {f'within {error(most)}' if most else 'no difference'}" if errors else ""
     # Gradients of float32 may honestly be far off where a model magnifies rounding: they are in the certificate's line.
     timed = _within(held, ("timed", ""), ("outputs", "loss"))
     alone = [one.contender for one in held if one.alone]
@@ -197,13 +203,13 @@ def _cautions(outcome: Outcome) -> list[str]:
     """Return who is held as timed alone, where the model magnifies rounding so far that much passes."""
     said = []
     for one in (contender.certificate for contender in outcome.contenders if contender.certificate):
-        held = [check for check in one.checks if check.name in ("outputs", "gradients") and check.stage == "timed"]
+        held = [check for check in one.checks if check.name in _ELEMENTS and check.stage == "timed"]
         wide = [check for check in held if check.allowed is None or check.allowed > WEAK]
         if one.passed and one.alone and not one.ready_made and wide:
-            most = listed(f"{_WORDS[check.name]} {_as_far(check.allowed)}" for check in wide)
+            most = listed(f"{_ELEMENTS[check.name]} {_as_far(check.allowed)}" for check in wide)
             said.append(
                 f"{one.contender} was not run in float64, and as timed this model magnifies rounding: {most} pass its "
-                "certificate, so that a smaller fault would not be seen."
+                "certificate, so that a smaller fault may not be seen."
             )
     return said
 
