@@ -43,13 +43,26 @@ _EXTREME = re.compile(r"at most|largest|least|lowest|highest|worst|up to|down to
 _HEADED = re.compile(r"(?:^|[ (,])(%|ms|µs|s|GB/s|GMAC/s|MiB|MB)\)?$")
 """The unit at the end of a column's heading: "step (ms)", "found, %"."""
 
-_TIMES = frozenset(("s", "ms", "µs", "ns", "second", "seconds", "minute", "minutes", "hour", "hours"))
-
-_SCALES = {("ms", "s"): 0.001, ("s", "ms"): 1000.0}
-"""By what a number with the first unit is multiplied to be in the second."""
-
-_KINDS = (frozenset(("%", "percent")), _TIMES, frozenset(("x", "times")), frozenset(("GB/s", "MB/s", "GMAC/s")))
-"""Units of one kind: what a file has in another kind is another quantity."""
+_UNITS: dict[str, tuple[str, float]] = {
+    **dict.fromkeys(("%", "percent"), ("share", 1.0)),
+    **dict.fromkeys(("x", "times"), ("ratio", 1.0)),
+    "ns": ("time", 1e-9),
+    "µs": ("time", 1e-6),
+    "ms": ("time", 1e-3),
+    **dict.fromkeys(("s", "second", "seconds"), ("time", 1.0)),
+    **dict.fromkeys(("minute", "minutes"), ("time", 60.0)),
+    **dict.fromkeys(("hour", "hours"), ("time", 3600.0)),
+    "kB": ("size", 1e3),
+    "MB": ("size", 1e6),
+    "GB": ("size", 1e9),
+    "KiB": ("size", 2.0**10),
+    "MiB": ("size", 2.0**20),
+    "GiB": ("size", 2.0**30),
+    "MB/s": ("rate", 1e6),
+    "GB/s": ("rate", 1e9),
+    "GMAC/s": ("work", 1.0),
+}
+"""What each measures, and how much of that it is: what a file has of another kind is another quantity."""
 
 _IDLE = re.compile(
     r"the|of|in|is|it|as|at|by|on|to|for|and|or|with|that|this|was|were|are|be|not|no|its|from|than|which|where|an|one|two"
@@ -74,14 +87,14 @@ class Number:
     """Its column among all of the file, and its place in the cell: ratios apart from the ends of their intervals."""
 
     def is_told_by(self, figure: Figure) -> bool:
-        """Return whether a figure is this number as it is printed: where both have a unit, in one of the same kind."""
-        kinds = [kind for kind in _KINDS if figure.unit in kind]
-        others = [kind for kind in _KINDS if self.unit in kind]
-        scales = [1.0, *(scale for units, scale in _SCALES.items() if units == (self.unit, figure.unit))]
+        """Return whether a figure is this number as it is printed: where both have a unit, in the figure's."""
+        mine, its = _UNITS.get(self.unit), _UNITS.get(figure.unit)
+        if mine and its and mine[0] != its[0]:
+            return False
+        scales = [mine[1] / its[1] if mine and its else 1.0]
         if figure.unit == "%" and not self.unit and abs(self.value) <= 1:
             scales.append(100.0)
-        fits = not kinds or not others or kinds == others
-        return fits and any(figure.is_rounded(self.value * scale) for scale in scales)
+        return any(figure.is_rounded(self.value * scale) for scale in scales)
 
 
 @dataclass(frozen=True)
@@ -137,11 +150,10 @@ def sentences(text: str) -> list[str]:
 def _numbers(text: str, heading: str = "", table: str = "") -> list[Number]:
     headed = _HEADED.search(heading)
     usual = headed[1] if headed else ""
-    known = frozenset().union(*_KINDS)
     return [
         Number(
             float(hit[0].replace(",", "")),
-            hit[2] if hit[2] in known else usual,
+            hit[2] if hit[2] in _UNITS else usual,
             heading,
             f"{table} {heading} {place}" if table else "",
         )

@@ -125,6 +125,8 @@ def test_a_planted_figure_is_found(tmp_path: Path, old: str, new: str, found: st
         ("JAX took 1,180 faults", ["1,180 faults is not in x.md"]),
         ("A first step of PyTorch took 5.1 s", []),
         ("A first step of PyTorch took 5,100 ms", []),
+        ("A first step of PyTorch took 5,100 s", ["5,100 s is not in x.md"]),
+        ("A step of JAX took 27 s", ["27 s is not in x.md"]),
         ("Of 240 certificates none was refused", []),
         ("No share was larger than the largest, 77 %", []),
         ("No share was larger than the largest, 61 %", ["61 % is not in x.md"]),
