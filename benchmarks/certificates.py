@@ -4,10 +4,10 @@
                                       [--only WORDS ...] [--keep FILE] [--limit 900] [--output STEM]
 
 Each row is a contender against PyTorch in float64: the number is the largest error that a check found, relative as the
-check says (docs/certificate.md), "!" marks one beyond what is allowed. It has no clock: a busy machine does not change it.
-The cases are those that no race of a report shows: Jittor and MLX, half precision, inference, the workload that only
-infers. Batches are the workload's own where none is named. With --full they are every scenario of every workload at
-full size and its own batch in all frameworks, the cheapest first, or of the models in these files; --macs halves a
+check says (docs/certificate.md), "!" marks one beyond what is allowed. It has no clock: a busy machine does not change
+it. The cases are those that no race of a report shows: Jittor and MLX, half precision, inference, the workload that
+only infers. Batches are the workload's own where none is named. With --full they are every scenario of every workload
+at full size and its own batch in all frameworks, the cheapest first, or of the models in these files; --macs halves a
 batch until its forward pass has no more multiply-accumulates than that, --samples until it has no more samples. A case
 is kept in FILE once it is done, and the records of one that was ended in FILE.records, so that a second call goes on.
 `program` is the largest error of the stage in float64, of all checks. Where there was nothing to check,
