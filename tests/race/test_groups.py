@@ -6,6 +6,7 @@ import gzip
 import math
 import os
 import signal
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import pytest
 from tests.race.conftest import NO_PROBE_S
 from tests.race.inline import InlineWorker
 
+from bakeoff.judge import comparison
 from bakeoff.judge.outcome import Outcome
 from bakeoff.measure.cores import ranges, usable
 from bakeoff.measure.machine import usable_cores
@@ -27,12 +29,15 @@ from bakeoff.spec.group import replica_folder
 from bakeoff.spec.record import ReplicaReport
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.stats.progress import STOPPING
+from bakeoff.stats.sequential import decide
 from bakeoff.store.results import read_records
 
 if TYPE_CHECKING:
     from tests.race.conftest import Race
 
     from bakeoff.spec.record import Record
+    from bakeoff.spec.verdict import Verdict
+    from bakeoff.stats.pairs import Pair
 
 STEPS = "noise=0.002,process_noise=0.002"
 COSTS = 0.25
@@ -88,6 +93,21 @@ def test_contenders_meet_those_with_as_many_devices(race: Race) -> None:
     assert len(outcome.verdicts) == 2
     assert all(devices[verdict.first] == devices[verdict.second] for verdict in outcome.verdicts)
     assert len(outcome.scalings) == 2
+
+
+def test_pairs_that_are_never_formed_take_no_part_of_the_error(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody asks for one contender on one device against another on two: the boundaries hold for the other pairs."""
+    decided: list[set[frozenset[str]]] = []
+
+    def seen(pairs: list[Pair], **rest: Any) -> list[Verdict]:
+        decided.append({frozenset((one.first, one.second)) for one in pairs})
+        return decide(pairs, **rest)
+
+    monkeypatch.setattr(comparison, "decide", seen)
+    outcome = race(f"fake:{STEPS}", f"fake:{STEPS},step_ms=2", devices=(2,), max_rounds=5)
+    labels = [one.label for one in outcome.contenders]
+    never = {frozenset((labels[0], labels[3])), frozenset((labels[1], labels[2]))}
+    assert decided[-1] == {frozenset(both) for both in combinations(labels, 2)} - never
 
 
 @pytest.mark.by_turns
