@@ -56,9 +56,10 @@ class _Error(NamedTuple):
     """How far one array is off after one step."""
 
     median: float
-    """Of the elements' errors, each relative to its own change."""
+    """Of the elements' errors, each relative to its own change, or to the one that gradients of one sign would have
+    made: where momentum is what is left of gradients that cancel, the rounding of each is in it."""
     norm: float
-    """L2 norm of the errors, relative to that of the change."""
+    """L2 norm of the errors, relative to that of these changes."""
 
 
 def positions(gradient: NDArray[Any]) -> NDArray[np.int64]:
@@ -190,7 +191,7 @@ def _difference(given: NDArray[np.float64], used: NDArray[np.float64]) -> _Error
     """Return how far one array's gradient is from another, over all elements that are large in either."""
     size = np.maximum(np.abs(given), np.abs(used))
     large = size >= HELD * size.max(initial=0.0)
-    return _error(given[large], used[large], np.zeros(int(large.sum())))
+    return _error(given[large], used[large])
 
 
 def _excess(error: _Error, allowed: UpdateTolerance) -> float:
@@ -247,24 +248,34 @@ def _errors(name: str, rows: NDArray[np.float64], optimizer: Optimizer, rounding
     decay = decay_of(optimizer, name)
     roundings = roundings_of_a_step(optimizer, name)
     first, second, magnitude = np.zeros_like(before), np.zeros_like(before), np.zeros_like(before)
+    of_one_sign = first, second
     for t, (gradient, after) in enumerate(zip(rows[1::2], rows[2::2], strict=True), start=1):
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
+            uncancelled, *sums = updated(optimizer, before, np.abs(gradient), *of_one_sign, t, decay)
             expected, first, second = updated(optimizer, before, gradient, first, second, t, decay)
+        of_one_sign = sums[0], sums[1]
         magnitude = np.maximum(magnitude, np.abs(gradient))
         held = magnitude >= HELD * magnitude.max(initial=0.0)
         noise = roundings * rounding * np.maximum(np.abs(before), np.abs(expected))
-        yield _error((expected - before)[held], (after - before)[held], noise[held])
+        changes = (one[held] - before[held] for one in (expected, after, uncancelled))
+        yield _error(*changes, noise=noise[held])
         before = after
 
 
-def _error(expected: NDArray[np.float64], found: NDArray[np.float64], noise: NDArray[np.float64]) -> _Error:
+def _error(
+    expected: NDArray[np.float64],
+    found: NDArray[np.float64],
+    uncancelled: NDArray[np.float64] | float = 0.0,
+    *,
+    noise: NDArray[np.float64] | float = 0.0,
+) -> _Error:
     """Return how far the changes of one parameter are off, beyond what rounding the parameter explains."""
     if not (np.isfinite(expected).all() and np.isfinite(found).all()):
         return _Error(np.inf, np.inf)
     excess = np.maximum(np.abs(found - expected) - noise, 0.0)
     if not excess.any():
         return _Error(0.0, 0.0)
-    scale = np.maximum(np.abs(expected), np.abs(found))
+    scale = np.maximum(np.maximum(np.abs(expected), np.abs(found)), np.abs(uncancelled))
     relative = np.divide(excess, scale, out=np.zeros_like(excess), where=excess > 0)
     with np.errstate(over="ignore", invalid="ignore"):
         error = _Error(float(np.median(relative)), float(np.linalg.norm(excess) / np.linalg.norm(scale)))
