@@ -66,7 +66,7 @@ class UpdateTolerance(NamedTuple):
     """
 
     median: float = 1e-4
-    """Of the elements' errors, each relative to its own change."""
+    """Of the elements' errors, each relative to its own change, or to that of gradients which do not cancel."""
     norm: float = 1e-2
     """The L2 norm of the errors relative to that of the change: a single element counts by its size."""
     used: float = 1e-2

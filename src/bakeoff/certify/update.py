@@ -248,12 +248,11 @@ def _errors(name: str, rows: NDArray[np.float64], optimizer: Optimizer, rounding
     decay = decay_of(optimizer, name)
     roundings = roundings_of_a_step(optimizer, name)
     first, second, magnitude = np.zeros_like(before), np.zeros_like(before), np.zeros_like(before)
-    of_one_sign = first, second
+    whole, square = first, second  # of gradients of one sign, which do not cancel
     for t, (gradient, after) in enumerate(zip(rows[1::2], rows[2::2], strict=True), start=1):
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
-            uncancelled, *sums = updated(optimizer, before, np.abs(gradient), *of_one_sign, t, decay)
+            uncancelled, whole, square = updated(optimizer, before, np.abs(gradient), whole, square, t, decay)
             expected, first, second = updated(optimizer, before, gradient, first, second, t, decay)
-        of_one_sign = sums[0], sums[1]
         magnitude = np.maximum(magnitude, np.abs(gradient))
         held = magnitude >= HELD * magnitude.max(initial=0.0)
         noise = roundings * rounding * np.maximum(np.abs(before), np.abs(expected))
@@ -270,7 +269,7 @@ def _error(
     noise: NDArray[np.float64] | float = 0.0,
 ) -> _Error:
     """Return how far the changes of one parameter are off, beyond what rounding the parameter explains."""
-    if not (np.isfinite(expected).all() and np.isfinite(found).all()):
+    if not all(np.isfinite(one).all() for one in (expected, found, uncancelled)):
         return _Error(np.inf, np.inf)
     excess = np.maximum(np.abs(found - expected) - noise, 0.0)
     if not excess.any():
