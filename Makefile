@@ -85,7 +85,10 @@ site: $(READY) ## build the documentation as a site, in site/; a link that leads
 environments: $(READY) ## bakeoff's own environment, and one for each framework
 	$(BIN)/bakeoff env create $(FRAMEWORKS)
 
-# Installed once; again only when pyproject.toml has changed.
+# Installed once; again only when pyproject.toml has changed. By uv, which takes seconds where pip takes minutes; but it
+# does not read pip's configuration, such as another index.
+PIP        := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+OWN        := --editable '.[data,test]'
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "bakeoff needs Python 3.11 or newer: make PYTHON=/path/to/python3.11" >&2; exit 1; }
@@ -93,7 +96,8 @@ $(READY): pyproject.toml
 	  || { echo "this Python cannot make environments; on Debian: apt install python3-venv" >&2; exit 1; }
 	@echo "bakeoff: setting up its own environment in $(VENV)"
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[data,test]'
+	@$(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(OWN) \
+	  || { echo "bakeoff: uv could not; pip goes on, by its own settings"; $(PIP) $(OWN); }
 	@touch $@
 
 clean: ## remove what make has made here; framework environments stay: bakeoff env remove
