@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from bakeoff.certify.tolerances import STREAM
+from bakeoff.certify.tolerances import JOINED_STREAM, STREAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,10 +56,10 @@ def leaving_out(timed: Sequence[Record]) -> Iterator[str]:
             )
 
 
-def _has_grown(tie: Tie) -> bool:
+def _has_grown(tie: Tie, allowed: float) -> bool:
     """Return whether streams of more and more steps are off by more and more, as rounding is, and not at once."""
     offs = [off for off in accumulate(tie.grown, max) if off > 0.0]  # a longer one may be nearer by chance
-    if not offs or offs[0] > STREAM or tie.block_off is None:
+    if not offs or offs[0] > allowed or tie.block_off is None:
         return False
     further = min(MOST_FURTHER, max(1, tie.block_steps - len(tie.grown) - 1))
     return all(off <= before * JUMP for before, off in pairwise(offs)) and tie.block_off <= offs[-1] * JUMP**further
@@ -78,10 +78,11 @@ def _of_block(record: Record, outputs: float) -> str:
             f"{where} other outputs than the same steps each waited for (checksums differ by {tie.block_off:.1e} of "
             f"the largest output, allowed {outputs:.0e}): it does not do every step"
         )
-    allowed = STREAM if tie.fenced_off == 0.0 else max(BLOCK_OFF, TIMES_ITSELF * (tie.fenced_off or 0.0))
-    if tie.block_off <= allowed or _has_grown(tie):
+    exact = JOINED_STREAM if record.trial.joins_steps else STREAM
+    allowed = exact if tie.fenced_off == 0.0 else max(BLOCK_OFF, TIMES_ITSELF * (tie.fenced_off or 0.0))
+    if tie.block_off <= allowed or _has_grown(tie, exact):
         return ""
     return (
         f"{where} other parameters than the same steps each waited for (off by {tie.block_off:.2g} of what one step "
-        f"changes, allowed {allowed:.2g}): it does not do all of every step"
+        f"changes, allowed {allowed:.2g}): it does not do all of every step, or not in that precision"
     )

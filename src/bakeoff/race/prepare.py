@@ -329,6 +329,7 @@ def _with_options(
     return ContenderPlan(
         asked=asked,
         watched=(*WATCHED, *WATCHED_ON.get(options.get("device", ""), ()), *declared.info.watched),
+        joins_steps=declared.info.joins_steps,
         contender=msgspec.structs.replace(contender, options=options),
         interpreter=interpreter,
         packages_sha256=packages_sha256(interpreter),

@@ -84,6 +84,7 @@ class Specs:
             injected=plan.injected if purpose == "certify" else {},
             variables=malloc | _filled(variables, plan, str(kept)),
             watched=plan.watched,
+            joins_steps=plan.joins_steps,
             gpu={name: fact for name, fact in comparison.machine.items() if name.startswith("gpu")},
             framework_path=plan.framework_path,
             framework_sha256=plan.framework_sha256,

@@ -126,6 +126,8 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Environment variables that its workers set before they import the framework."""
     watched: tuple[str, ...] = ()
     """Variables of the user's environment that change what it does; records hold their values."""
+    joins_steps: bool = True
+    """As the framework declares it; true in comparisons older than this field."""
     sync: SyncSupport | None = None
     """How its devices are started and kept equal; None on one device."""
     shards: int = 1

@@ -147,6 +147,8 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """None where nothing that it compiles outlives the process."""
     watched: tuple[str, ...] = ()
     """Variables of the user's environment that change what it does; records hold those that are set."""
+    joins_steps: bool = False
+    """It may compute a step together with what follows: without a wait between them, steps are rounded otherwise."""
     reference: dict[str, str] | None = None
     """The options that make it the reference in float64; None where it cannot be the reference."""
     reference_rank: int = 100

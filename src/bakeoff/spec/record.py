@@ -177,7 +177,7 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     checksums, in units of the largest output. 0 where all bits are the same; None where the steps that are waited for
     leave what is not finite, or the last of them changes nothing."""
     grown: list[float] = []
-    """Where the block is off by more than `certify.tolerances.STREAM`: how far streams of two, three, ... of its steps
+    """Where the block is off by more than `certify.tolerances` allows: how far streams of two, three, ... of its steps
     are off, up to the first that is by more, or to `trial.tied.LONGEST_GROWTH` steps."""
     still: int = 0
     """Of these steps each waited for, how many left to the last bit the loss of the step before and all parameters that

@@ -114,6 +114,8 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Environment variables that the worker sets before it imports the framework."""
     watched: tuple[str, ...] = ()
     """Variables of the user's environment to record, where they are set."""
+    joins_steps: bool = True
+    """As the contender's framework declares it; true in trials older than this field, which were held by that."""
     gpu: dict[str, str | int | float | None] | None = None
     """What the parent knows of the machine's GPU, or of the one that work on CUDA runs on; None in trials older than
     this field."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from bakeoff.certify.checksum import checksums, farthest
 from bakeoff.certify.sample import sampled_outputs
-from bakeoff.certify.tolerances import STREAM
+from bakeoff.certify.tolerances import JOINED_STREAM, STREAM
 from bakeoff.spec.record import Tie
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import KINDS
@@ -57,6 +57,7 @@ class Ties:
     def __init__(self, opened: Opened, step: Step, saved: SavedState, *, drops: bool) -> None:
         """Take a step that has run once, and its saved state; `drops` is whether its model draws what to drop."""
         self._opened, self._step, self._saved = opened, step, saved
+        self._allowed = JOINED_STREAM if opened.trial.joins_steps else STREAM
         is_tied = KINDS[opened.trial.purpose].tied
         trains = SCENARIOS[opened.trial.scenario].trains
         self._loses = is_tied and trains
@@ -134,7 +135,7 @@ class Ties:
         is_group = self._opened.trial.group is not None
         if found["block_off"] != 0.0 or is_group:
             found["fenced_off"] = _in_steps(self._fenced(stepper, self._block_steps)[1], fenced, before)
-        if (found["block_off"] or 0.0) > STREAM and not is_group:
+        if (found["block_off"] or 0.0) > self._allowed and not is_group:
             found["grown"] = self._grown(stepper)
         if found["still"] and not is_group:
             found["still"] = self._idle(stepper)
@@ -160,7 +161,7 @@ class Ties:
         return count
 
     def _grown(self, stepper: Stepper) -> list[float]:
-        """Return how far streams of two steps and more are off, up to the first that is by more than STREAM."""
+        """Return how far streams of two steps and more are off, up to the first that is by more than is allowed."""
         found: list[float] = []
         for steps in range(2, min(self._block_steps, LONGEST_GROWTH) + 1):
             self._saved.put_back()
@@ -171,7 +172,7 @@ class Ties:
             if off is None:
                 break
             found.append(off)
-            if off > STREAM:
+            if off > self._allowed:
                 break
         return found
 

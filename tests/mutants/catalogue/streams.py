@@ -69,6 +69,18 @@ QUARTER = """\
             batch = tuple(part[: len(part) // 4] for part in batch)
 """
 
+HALF = """\
+        self._streamed = getattr(self, "_streamed", 0) + 1
+        if self._streamed > 1:
+            self._optimizer.zero_grad()
+            with torch.autocast("cpu", torch.bfloat16):
+                loss = self._loss_of(*batch)
+            self._update.backward(loss)
+            self._update.step()
+            self._loss = loss
+            return
+"""
+
 LEAVES_OUT = COUNTED + "        if self._calls > 30 and self._calls % 10 == 0:\n            return\n"
 
 MUTANTS = [
@@ -116,6 +128,14 @@ MUTANTS = [
         "engine.py",
         "a quarter of the batch where the step before was not waited for",
         [(TEXTS["torch"].train, QUARTER + TEXTS["torch"].train), *_waiting("torch")],
+        {"race": "tie"},
+    ),
+    Mutant(
+        "torch",
+        "engine",
+        "engine.py",
+        "bfloat16 where the step before was not waited for",
+        [(TEXTS["torch"].train, HALF + TEXTS["torch"].train), *_waiting("torch")],
         {"race": "tie"},
     ),
     Mutant(
