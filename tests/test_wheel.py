@@ -22,13 +22,14 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "bakeoff"
+UV = [sys.executable, "-m", "uv"]
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel once."""
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--outdir", str(folder), str(ROOT)]
+    command = [*UV, "build", "--quiet", "--wheel", "--out-dir", str(folder), str(ROOT)]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout + told.stderr
     (path,) = folder.glob("*.whl")
@@ -39,12 +40,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the wheel into an environment of its own, which borrows the libraries that are here already."""
     folder = tmp_path_factory.mktemp("stranger") / "environment"
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     # Only a path: the .pth file that makes the clone importable here is not read through it.
     (packages / "borrowed.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", str(wheel)]
-    subprocess.run(pip, check=True)
+    into = ["--python", str(folder / "bin" / "python")]
+    subprocess.run([*UV, "pip", "install", "--quiet", "--no-deps", *into, str(wheel)], check=True)
     return folder
 
 

@@ -174,6 +174,7 @@ def test_what_a_framework_lacks_is_refused_with_its_reason(framework: str) -> No
 
 
 @pytest.mark.parametrize("framework", DECLARED)
+@pytest.mark.by_turns
 def test_the_attention_kernel_is_reported(framework: str) -> None:
     """Every framework reports its attention kernel after a model with attention.
 

@@ -46,6 +46,7 @@ def test_steps_after_a_restore_are_the_same_steps(framework: str, mode: str, wor
 
 
 @pytest.mark.parametrize(("framework", "mode"), MODES)
+@pytest.mark.by_turns
 def test_steps_of_a_schedule_are_the_same_after_a_restore(framework: str, mode: str) -> None:
     """A schedule goes on from the step of the snapshot, with groups, momentum and clipping; nothing is compiled."""
     found = computed(framework, mode).of("scheduled")

@@ -123,6 +123,7 @@ def failed_checks(workload: str, path: Path | None) -> list[str]:
 
 
 @pytest.mark.parametrize("trap", TRAPS)
+@pytest.mark.by_turns
 def test_no_trap_gets_a_certificate(trap: str, tmp_path: Path) -> None:
     """A workload in which one thing is as another implementation has it does not pass for the workload."""
     workload, _ = TRAPS[trap]

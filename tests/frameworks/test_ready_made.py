@@ -50,6 +50,7 @@ def test_a_ready_made_model_repeats_its_steps(name: str) -> None:
 
 
 @MODELS
+@pytest.mark.by_turns
 def test_its_parameters_are_its_own(name: str) -> None:
     """It has the parameters of its library's model, more than the workload's where that has other layers."""
     assert told(name)["parameters"] == PARAMETERS[name] >= load("resnet50-cifar10").size("full").parameters

@@ -127,7 +127,7 @@ def test_disturbed_turns_are_left_out_of_the_other_ratio(
         for name, record in found.records.items()
     }
     (pair,) = assess(outcome.comparison, Records(records=records, damaged=[]), folder).verdicts
-    turn_count = len(next(r for r in found.records.values() if r.trial.purpose == "time").blocks)
+    turn_count = len(next(r for r in records.values() if r.trial.purpose == "time").blocks)
     mine = min(flagged, turn_count)
     assert (pair.flagged_blocks, pair.blocks) == (mine * pair.rounds, 2 * turn_count * pair.rounds)
     assert pair.ratio_unflagged == (None if unflagged is None else pytest.approx(unflagged))

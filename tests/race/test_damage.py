@@ -84,6 +84,7 @@ def seal(path: Path, record: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("damage", [truncated, emptied, garbled, edited, renamed])
+@pytest.mark.by_turns
 def test_a_damaged_round_is_set_aside_and_made_up_for(race: Any, damage: Callable[[Path], str]) -> None:
     """A timed record that is not as it was written is named and not used; resuming runs another round in its stead."""
     outcome = race(*RACERS)
@@ -151,6 +152,7 @@ def lost(path: Path, outcome: str) -> None:
         ("late-fake-step_ms=60", "crashed"),
     ],
 )
+@pytest.mark.by_turns
 def test_what_came_to_nothing_is_done_again(race: Any, name: str, outcome: str) -> None:
     """A process that was lost outside of the rounds is no lasting verdict: going on does its trial again."""
     folder = Path(race(*RACERS, max_rounds=1).path)

@@ -115,6 +115,7 @@ MOMENTS = {
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.by_turns
 def test_a_killed_run_can_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, running_in: RunningIn, moment: str
 ) -> None:

@@ -20,6 +20,7 @@ def soak() -> ModuleType:
     return script("soak")
 
 
+@pytest.mark.by_turns
 def test_kills_lose_no_finished_trial(soak: ModuleType, tmp_path: Path) -> None:
     """Two parents on one results directory, and their workers, are killed at random: nothing is lost or left."""
     counts = soak.kill_at_random(tmp_path, TRIALS, seed=1)

@@ -17,6 +17,8 @@ in_prepared = partial(Mutant, "", "certificate", "race/prepare.py")
 in_remembered = partial(Mutant, "", "certificate", "race/remembered.py")
 in_tolerances = partial(Mutant, "", "certificate", "certify/tolerances.py")
 in_update = partial(Mutant, "", "certificate", "certify/update.py")
+in_blocks = partial(Mutant, "", "certificate", "judge/tied_blocks.py")
+in_report = partial(Mutant, "", "certificate", "report/sections/certificate.py")
 
 OF_AXES = "unit/tests/certify/test_axes.py"
 OF_METRIC = "unit/tests/certify/test_metric.py"
@@ -29,9 +31,14 @@ OF_REFERENCE = "unit/tests/race/test_reference_device.py"
 OF_SELF_TEST = "unit/tests/race/test_selftest.py"
 OF_TOLERANCES = "unit/tests/certify/test_tolerances.py"
 OF_UPDATE = "unit/tests/certify/test_update.py"
+OF_BLOCKS = "unit/tests/race/test_tied_blocks.py"
+OF_REPORT = "unit/tests/report/test_certificate_words.py"
 
+CANCELLED = "test_what_is_left_of_gradients_that_cancel_has_their_rounding"
 SMALL = "test_the_rounding_of_a_small_gradient_is_no_fault"
 WARM_UP = "test_a_long_warm_up_begins_with_steps_of_few_roundings"
+HELD = "test_what_a_block_left_is_held_where_it_has_to"
+WEAK = "test_a_certificate_that_holds_little_is_told"
 
 MUTANTS = [
     in_axes(
@@ -151,5 +158,35 @@ MUTANTS = [
         "a small gradient may take the place of a large one",
         [("max(share * float(np.linalg.norm(pair[0])), float(np.linalg.norm(pair[1])))", "np.linalg.norm(pair[1])")],
         {OF_UPDATE: SMALL},
+    ),
+    in_update(
+        "an update whose gradients cancel is held by what they leave alone",
+        [("np.maximum(np.maximum(np.abs(expected), np.abs(found)), np.abs(uncancelled))", "np.abs(expected)")],
+        {OF_UPDATE: CANCELLED},
+    ),
+    in_update(
+        "an update is held by ten times what gradients of one sign would change",
+        [("np.abs(found)), np.abs(uncancelled))", "np.abs(found)), 10.0 * np.abs(uncancelled))")],
+        {OF_UPDATE: CANCELLED},
+    ),
+    in_blocks(
+        "every framework is held as one that joins steps",
+        [("JOINED_STREAM if record.trial.joins_steps else STREAM", "JOINED_STREAM")],
+        {OF_BLOCKS: HELD},
+    ),
+    in_blocks(
+        "a framework that joins steps is held as all others",
+        [("JOINED_STREAM if record.trial.joins_steps else STREAM", "STREAM")],
+        {OF_BLOCKS: HELD},
+    ),
+    in_report(
+        "a certificate that holds little is as good as any",
+        [("check.allowed is None or check.allowed > WEAK", "False")],
+        {OF_REPORT: WEAK},
+    ),
+    in_report(
+        "a certificate that allows anything holds enough",
+        [("check.allowed is None or check.allowed > WEAK", "check.allowed and check.allowed > WEAK")],
+        {OF_REPORT: WEAK},
     ),
 ]
