@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 Pair = int | tuple[int, int]
@@ -40,10 +42,32 @@ def bilinear(length: int, size: int) -> NDArray[Any]:
     return found
 
 
-def counted(length: int, kernel: int, stride: int, padding: int) -> NDArray[Any]:
-    """Return for each window along a padded axis how many of its points lie on the map."""
-    starts = np.arange(-padding, length + padding - kernel + 1, stride)
-    return np.minimum(starts + kernel, length) - np.maximum(starts, 0)
+def counted(length: int, kernel: int, stride: int, padding: int, *, end: int = 0, edge: int = 0) -> NDArray[Any]:
+    """Return for each window along a padded axis how many of its points lie on the map, or on its first `edge` around.
+
+    `end` is what the axis has more at its end than its padding.
+    """
+    starts = np.arange(-padding, length + padding + end - kernel + 1, stride)
+    return np.minimum(starts + kernel, length + edge) - np.maximum(starts, -edge)
+
+
+Ends = tuple[int, int]
+"""By how much the height and the width of a map are made longer at their ends, behind the padding."""
+
+
+def ends(lengths: Sequence[int], kernel: Pair, stride: Pair, padding: Pair, *, ceil_mode: bool) -> Ends:
+    """Return what a map lacks at its ends for the last windows of a pool in `ceil_mode`, which are PyTorch's."""
+    if not ceil_mode:
+        return 0, 0
+    down, across = zip(lengths, pair(kernel), pair(stride), pair(padding), strict=True)
+    return end(*down), end(*across)
+
+
+def end(length: int, kernel: int, stride: int, padding: int) -> int:
+    """Return by how much a window beyond the last whole one leaves a padded axis; 0 where it begins behind the map."""
+    last, rest = divmod(length + 2 * padding - kernel, stride)
+    begins = (last + 1) * stride
+    return stride - rest if rest and begins < padding + length else 0
 
 
 def pair(number: Pair) -> tuple[int, int]:

@@ -170,13 +170,17 @@ FUNCTIONS: dict[str, str] = {
         "there, such as an auxiliary head, which its forward then returns as a second output."
     ),
     "max_pool2d": (
-        "max_pool2d(x, kernel, stride=None, padding=0): padding never wins; stride None is the kernel; each is a "
-        "number or (vertical, horizontal)."
+        "max_pool2d(x, kernel, stride=None, padding=0, ceil_mode=False): padding never wins; stride None is the "
+        "kernel; each is a number or (vertical, horizontal). A last window that does not fit into the padded map is "
+        "left out, or with ceil_mode cut at its end, where it begins on the map or in the padding before it."
     ),
-    "max_pool1d": "max_pool1d(x, kernel, stride=None, padding=0): the same along the length of a sequence.",
+    "max_pool1d": (
+        "max_pool1d(x, kernel, stride=None, padding=0, ceil_mode=False): the same along the length of a sequence."
+    ),
     "avg_pool2d": (
-        "avg_pool2d(x, kernel, stride=None, padding=0, count_padding=False): padded zeros count in the mean only where "
-        "count_padding says so; numbers or pairs as for max_pool2d."
+        "avg_pool2d(x, kernel, stride=None, padding=0, count_padding=False, ceil_mode=False): padded zeros count in "
+        "the mean only where count_padding says so; numbers or pairs, and ceil_mode, as for max_pool2d: what of a "
+        "window lies behind the padding counts nowhere."
     ),
     "adaptive_avg_pool2d": (
         "adaptive_avg_pool2d(x, (height, width)): the mean of each of so many windows; the i-th is from "

@@ -1,5 +1,7 @@
 """Functions of feature maps on shapes: pools, sizes and channels; what each refuses, and the shape that it gives."""
 
+# ruff: noqa: FBT002 - flags are positional in the vocabulary
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -16,34 +18,44 @@ if TYPE_CHECKING:
 RESIZES = ("nearest", "bilinear")
 
 
-def max_pool2d(x: Shape, kernel: Any, stride: Any = None, padding: Any = 0) -> Shape:
+def max_pool2d(x: Shape, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: Any = False) -> Shape:
     """Return the places of the window."""
-    return _pooled("max_pool2d", x, kernel, stride, padding)
+    return _pooled("max_pool2d", x, kernel, stride, padding, ceil_mode)
 
 
-def avg_pool2d(x: Shape, kernel: Any, stride: Any = None, padding: Any = 0, count_padding: Any = False) -> Shape:  # noqa: FBT002 - the vocabulary's signature
+def avg_pool2d(
+    x: Shape, kernel: Any, stride: Any = None, padding: Any = 0, count_padding: Any = False, ceil_mode: Any = False
+) -> Shape:
     """Return the places of the window."""
-    if not isinstance(count_padding, bool):
-        msg = f"nn.avg_pool2d: count_padding={count_padding!r}: it must be True or False"
-        raise LayoutError(msg)
-    return _pooled("avg_pool2d", x, kernel, stride, padding)
+    _check_flag("avg_pool2d", "count_padding", count_padding)
+    return _pooled("avg_pool2d", x, kernel, stride, padding, ceil_mode)
 
 
-def max_pool1d(x: Shape, kernel: int, stride: int | None = None, padding: int = 0) -> Shape:
+def max_pool1d(x: Shape, kernel: int, stride: int | None = None, padding: int = 0, ceil_mode: Any = False) -> Shape:
     """Return the places of the window along the length."""
     check_sequence("max_pool1d", x)
     check_real("max_pool1d", x)
     kernel, padding = count("kernel", kernel), count("padding", padding, least=0)
     _check_padding("max_pool1d", (kernel,), (padding,))
+    _check_flag("max_pool1d", "ceil_mode", ceil_mode)
     step = kernel if stride is None else count("stride", stride)
-    return x.of(x.dims[0], places("max_pool1d", x, x.dims[1], kernel, step, padding), x.dims[2])
+    length = places("max_pool1d", x, x.dims[1], kernel, step, padding, ceil_mode=ceil_mode)
+    return x.of(x.dims[0], length, x.dims[2])
 
 
-def _pooled(function: str, x: Shape, kernel: Any, stride: Any, padding: Any) -> Shape:
+def _pooled(function: str, x: Shape, kernel: Any, stride: Any, padding: Any, ceil_mode: Any) -> Shape:
     """Return the places of a window; raise LayoutError where one could see padding alone."""
     check_kind(function, x, "map")
     _check_padding(function, pair("kernel", kernel), pair("padding", padding, least=0))
-    return slid(function, x, kernel, kernel if stride is None else stride, padding)
+    _check_flag(function, "ceil_mode", ceil_mode)
+    return slid(function, x, kernel, kernel if stride is None else stride, padding, ceil_mode=ceil_mode)
+
+
+def _check_flag(function: str, name: str, value: Any) -> None:
+    """Raise LayoutError for anything but True and False."""
+    if not isinstance(value, bool):
+        msg = f"nn.{function}: {name}={value!r}: it must be True or False"
+        raise LayoutError(msg)
 
 
 def _check_padding(function: str, kernel: Sequence[int], padding: Sequence[int]) -> None:

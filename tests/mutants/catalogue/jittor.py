@@ -22,7 +22,7 @@ BY_SIDES = "jt.maximum(logits, 0) - logits * targets + jt.log(1 + jt.exp(-jt.abs
 MUTANTS = [
     in_maps(
         "average pooling counts the padding",
-        [("    if count_padding or not any(pair(padding)):\n        return pooled\n", "    return pooled\n")],
+        [("    if not any(ends) and (count_padding or not any(windows.padding)):\n", "    if pooled is not None:\n")],
         {"case/avg_pool2d with padding": "outputs"},
     ),
     in_nn(

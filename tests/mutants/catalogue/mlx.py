@@ -18,7 +18,7 @@ RAN = "        self._results = self._forward(batch[0])\n"
 MUTANTS = [
     in_maps(
         "average pooling counts the padding",
-        [("    if count_padding or not any(pair(padding)):\n        return means\n", "    return means\n")],
+        [("    if not any(ends) and (count_padding or not any(sides)):\n        return means\n", "    return means\n")],
         {"case/avg_pool2d with padding": "outputs"},
     ),
     in_maps(

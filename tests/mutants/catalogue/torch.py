@@ -105,7 +105,7 @@ MUTANTS = [
         "max-pooling pads with zeros",
         [
             (
-                "return F.max_pool2d(x, kernel, stride, padding)",
+                "return F.max_pool2d(x, kernel, stride, padding, ceil_mode=ceil_mode)",
                 "return F.max_pool2d(F.pad(x, (padding,) * 4), kernel, stride)",
             )
         ],

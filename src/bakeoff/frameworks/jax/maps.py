@@ -1,5 +1,7 @@
 """What flax and JAX do with feature maps, (batch, height, width, channels), beside convolutions."""
 
+# ruff: noqa: FBT001, FBT002 - `count_padding` and `ceil_mode` are positional in the vocabulary
+
 from __future__ import annotations
 
 import itertools
@@ -42,9 +44,12 @@ class RMSNorm(nnx.RMSNorm):
         super().__init__(features, epsilon=epsilon, rngs=nnx.Rngs(0))
 
 
-def max_pool2d(x: jax.Array, kernel: Pair, stride: Pair | None = None, padding: Pair = 0) -> jax.Array:
-    """Return the maxima of windows; flax pads with -inf."""
-    return nnx.max_pool(x, pair(kernel), _strides(kernel, stride), _padding(padding))
+def max_pool2d(
+    x: jax.Array, kernel: Pair, stride: Pair | None = None, padding: Pair = 0, ceil_mode: bool = False
+) -> jax.Array:
+    """Return the maxima of windows; flax pads with -inf, at the ends by more where windows are cut there."""
+    ends = sampling.ends(x.shape[1:3], kernel, stride or kernel, padding, ceil_mode=ceil_mode)
+    return nnx.max_pool(x, pair(kernel), _strides(kernel, stride), _padding(padding, ends))
 
 
 def avg_pool2d(
@@ -52,16 +57,27 @@ def avg_pool2d(
     kernel: Pair,
     stride: Pair | None = None,
     padding: Pair = 0,
-    count_padding: bool = False,  # noqa: FBT001, FBT002 - the vocabulary's signature
+    count_padding: bool = False,
+    ceil_mode: bool = False,
 ) -> jax.Array:
-    """Return the means of windows, with or without the padding; unpadded windows need no counts."""
-    counts = count_padding or not any(pair(padding))
-    return nnx.avg_pool(x, pair(kernel), _strides(kernel, stride), _padding(padding), count_include_pad=counts)
+    """Return the means of windows, with or without the padding; unpadded windows need no counts.
+
+    What `ceil_mode` adds behind the padding is counted nowhere: padding that is counted is a part of the map then.
+    """
+    ends = sampling.ends(x.shape[1:3], kernel, stride or kernel, padding, ceil_mode=ceil_mode)
+    if any(ends) and count_padding and any(pair(padding)):
+        x, padding = jnp.pad(x, ((0, 0), *_padding(padding), (0, 0))), 0
+    counts = not any(ends) and (count_padding or not any(pair(padding)))
+    return nnx.avg_pool(x, pair(kernel), _strides(kernel, stride), _padding(padding, ends), count_include_pad=counts)
 
 
-def max_pool1d(x: jax.Array, kernel: int, stride: int | None = None, padding: int = 0) -> jax.Array:
+def max_pool1d(
+    x: jax.Array, kernel: int, stride: int | None = None, padding: int = 0, ceil_mode: bool = False
+) -> jax.Array:
     """Return the maxima of windows along the length."""
-    return nnx.max_pool(x, (kernel,), (kernel if stride is None else stride,), ((padding, padding),))
+    step = kernel if stride is None else stride
+    end = sampling.end(x.shape[1], kernel, step, padding) if ceil_mode else 0
+    return nnx.max_pool(x, (kernel,), (step,), ((padding, padding + end),))
 
 
 def adaptive_avg_pool2d(x: jax.Array, size: Pair) -> jax.Array:
@@ -119,7 +135,7 @@ def _strides(kernel: Pair, stride: Pair | None) -> tuple[int, int]:
     return pair(kernel if stride is None else stride)
 
 
-def _padding(padding: Pair) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the same padding on opposite sides."""
+def _padding(padding: Pair, ends: tuple[int, int] = (0, 0)) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the same padding on opposite sides, but for what the ends get more."""
     vertical, horizontal = pair(padding)
-    return (vertical, vertical), (horizontal, horizontal)
+    return (vertical, vertical + ends[0]), (horizontal, horizontal + ends[1])

@@ -1,12 +1,12 @@
 """What Jittor does with feature maps, (batch, channels, height, width), beside convolutions."""
 
-# ruff: noqa: FBT001, FBT002 - `count_padding` is positional in the vocabulary
+# ruff: noqa: FBT001, FBT002 - `count_padding` and `ceil_mode` are positional in the vocabulary
 
 from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import jittor as jt
 import numpy as np
@@ -74,50 +74,75 @@ class StochasticDepth(jt.nn.DropPath):
         super().__init__(rate)
 
 
-def max_pool2d(x: Any, kernel: Pair, stride: Pair | None = None, padding: Pair = 0) -> Any:
+def max_pool2d(x: Any, kernel: Pair, stride: Pair | None = None, padding: Pair = 0, ceil_mode: bool = False) -> Any:
     """Largest value in each window; padding never wins.
 
     Jittor refuses a map that is not larger than the window: such a one gets rows and columns that never win, and what
-    they add to the output is cut off.
+    they add to the output is cut off. In `ceil_mode` so is the last window of Jittor's that begins behind the map.
     """
-    return _pooled(jt.nn.max_pool2d, x, kernel, stride, padding, _LOWEST)
+    function = functools.partial(jt.nn.max_pool2d, ceil_mode=ceil_mode)
+    return _pooled(function, x, _windows_of(x, kernel, stride, padding), (0, 0), _LOWEST, ceil_mode)
 
 
-def avg_pool2d(x: Any, kernel: Pair, stride: Pair | None = None, padding: Pair = 0, count_padding: bool = False) -> Any:
+def avg_pool2d(
+    x: Any,
+    kernel: Pair,
+    stride: Pair | None = None,
+    padding: Pair = 0,
+    count_padding: bool = False,
+    ceil_mode: bool = False,
+) -> Any:
     """Mean of each window, with the padded zeros, which Jittor counts wherever it rounds the number of windows down.
 
-    Jittor refuses a map that is not larger than the window: such a one gets zeros, which are not counted either.
+    Jittor refuses a map that is not larger than the window: such a one gets zeros, which are not counted either. In
+    its own `ceil_mode` it counts what lies behind the padding, too, so the map gets those zeros and is rounded down.
     """
-    pooled = _pooled(jt.nn.avg_pool2d, x, kernel, stride, padding, 0.0)
-    if count_padding or not any(pair(padding)):
+    windows = _windows_of(x, kernel, stride, padding)
+    ends = sampling.ends(*windows, ceil_mode=ceil_mode)
+    pooled = _pooled(jt.nn.avg_pool2d, x, windows, ends, 0.0, ceil_mode)
+    if not any(ends) and (count_padding or not any(windows.padding)):
         return pooled
-    return pooled * _shares(tuple(x.shape[2:]), pair(kernel), pair(stride or kernel), pair(padding))
+    return pooled * _shares(windows, ends, windows.padding if count_padding else (0, 0))
 
 
-def max_pool1d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
+def max_pool1d(x: Any, kernel: int, stride: int | None = None, padding: int = 0, ceil_mode: bool = False) -> Any:
     """Largest value in each window along the length: of maps of one channel, whose columns are the features."""
-    return max_pool2d(x.unsqueeze(1), (kernel, 1), (stride or kernel, 1), (padding, 0)).squeeze(1)
+    return max_pool2d(x.unsqueeze(1), (kernel, 1), (stride or kernel, 1), (padding, 0), ceil_mode).squeeze(1)
 
 
-def _pooled(function: Any, x: Any, kernel: Pair, stride: Pair | None, padding: Pair, fill: float) -> Any:
-    """Pool a map, enlarged at its end where it is not larger than the window; what that adds is cut off."""
-    lengths, sizes, steps, sides = x.shape[2:], pair(kernel), pair(stride or kernel), pair(padding)
-    more = [max(0, window + 1 - length) for length, window in zip(lengths, sizes, strict=True)]
-    if not any(more):
-        return function(x, sizes, steps, sides)
-    pooled = function(jt.nn.pad(x, [0, more[1], 0, more[0]], value=fill), sizes, steps, sides)
-    axes = zip(lengths, sizes, steps, sides, strict=True)
-    rows, columns = ((length + 2 * edge - window) // step + 1 for length, window, step, edge in axes)
-    return pooled[:, :, :rows, :columns]
+class _Windows(NamedTuple):
+    """The windows of a pool, each by height and width."""
+
+    lengths: tuple[int, int]
+    """Of the map."""
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    padding: tuple[int, int]
+
+
+def _windows_of(x: Any, kernel: Pair, stride: Pair | None, padding: Pair) -> _Windows:
+    """Return the windows over a map."""
+    return _Windows(tuple(x.shape[2:]), pair(kernel), pair(stride or kernel), pair(padding))
+
+
+def _pooled(function: Any, x: Any, windows: _Windows, ends: sampling.Ends, fill: float, ceil_mode: bool) -> Any:
+    """Pool a map, longer by `ends` and larger than the window, and cut off the windows that this adds."""
+    sizes = zip(windows.lengths, windows.kernel, ends, strict=True)
+    more = [max(end, window + 1 - length) for length, window, end in sizes]
+    if any(more):
+        x = jt.nn.pad(x, [0, more[1], 0, more[0]], value=fill)
+    pooled = function(x, *windows[1:])
+    axes = zip(*windows, sampling.ends(*windows, ceil_mode=ceil_mode), strict=True)
+    rows, columns = ((length + 2 * edge + end - window) // step + 1 for length, window, step, edge, end in axes)
+    return pooled if tuple(pooled.shape[2:]) == (rows, columns) else pooled[:, :, :rows, :columns]
 
 
 @functools.cache
-def _shares(
-    lengths: tuple[int, int], kernel: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
-) -> Any:
-    """Return by how much a window's mean with its padding is less than that of its values, for each window."""
-    counts = [sampling.counted(*axis) for axis in zip(lengths, kernel, stride, padding, strict=True)]
-    return _constant(math.prod(kernel) / np.multiply.outer(*counts))
+def _shares(windows: _Windows, ends: sampling.Ends, edges: tuple[int, int]) -> Any:
+    """Return by how much a window's mean with its padding is less than that of what counts, the map and its edges."""
+    axes = zip(*windows, ends, edges, strict=True)
+    counts = [sampling.counted(*axis, end=end, edge=edge) for *axis, end, edge in axes]
+    return _constant(math.prod(windows.kernel) / np.multiply.outer(*counts))
 
 
 def _constant(values: Any) -> Any:

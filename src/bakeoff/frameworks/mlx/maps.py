@@ -1,5 +1,7 @@
 """What MLX does with feature maps, (batch, height, width, channels), beside convolutions."""
 
+# ruff: noqa: FBT001, FBT002 - `count_padding` and `ceil_mode` are positional in the vocabulary
+
 from __future__ import annotations
 
 import itertools
@@ -64,8 +66,13 @@ class StochasticDepth(mlx.nn.Module):
         return (1 / self._kept) * mask * x
 
 
-def max_pool2d(x: mx.array, kernel: Pair, stride: Pair | None = None, padding: Pair = 0) -> mx.array:
-    """Largest of each window; MLX pads with minus infinity."""
+def max_pool2d(
+    x: mx.array, kernel: Pair, stride: Pair | None = None, padding: Pair = 0, ceil_mode: bool = False
+) -> mx.array:
+    """Largest of each window; MLX pads with minus infinity, which `ceil_mode` needs more of at the ends."""
+    ends = sampling.ends(x.shape[1:3], kernel, stride or kernel, padding, ceil_mode=ceil_mode)
+    if any(ends):
+        x, padding = _around(x, pair(padding), ends, -math.inf), 0
     return _pool(mlx.nn.MaxPool2d, kernel, stride, padding)(x)
 
 
@@ -74,18 +81,35 @@ def avg_pool2d(
     kernel: Pair,
     stride: Pair | None = None,
     padding: Pair = 0,
-    count_padding: bool = False,  # noqa: FBT001, FBT002 - the vocabulary's signature
+    count_padding: bool = False,
+    ceil_mode: bool = False,
 ) -> mx.array:
     """Mean of each window, with the padded zeros, which MLX counts, or without them."""
+    height, width = x.shape[1:3]
+    windows, steps, sides = pair(kernel), pair(stride or kernel), pair(padding)
+    ends = sampling.ends((height, width), windows, steps, sides, ceil_mode=ceil_mode)
+    if any(ends):
+        x, padding = _around(x, sides, ends, 0.0), 0
     means = _pool(mlx.nn.AvgPool2d, kernel, stride, padding)(x)
-    if count_padding or not any(pair(padding)):
+    if not any(ends) and (count_padding or not any(sides)):
         return means
-    return means / _counted(pair(kernel), pair(stride or kernel), pair(padding), x.shape[1], x.shape[2])
+    return means / _counted(windows, steps, sides, (height, width), ends, sides if count_padding else (0, 0))
 
 
-def max_pool1d(x: mx.array, kernel: int, stride: int | None = None, padding: int = 0) -> mx.array:
+def max_pool1d(
+    x: mx.array, kernel: int, stride: int | None = None, padding: int = 0, ceil_mode: bool = False
+) -> mx.array:
     """Largest of each window along the length."""
+    end = sampling.end(x.shape[1], kernel, stride or kernel, padding) if ceil_mode else 0
+    if end:
+        x, padding = mx.pad(x, [(0, 0), (padding, padding + end), (0, 0)], constant_values=-math.inf), 0
     return _pool(mlx.nn.MaxPool1d, kernel, stride, padding)(x)
+
+
+def _around(x: mx.array, sides: tuple[int, int], ends: tuple[int, int], value: float) -> mx.array:
+    """Return a map with so much of a value on opposite sides, and more at its ends, which MLX's layers do not pad."""
+    each = [(side, side + end) for side, end in zip(sides, ends, strict=True)]
+    return mx.pad(x, [(0, 0), *each, (0, 0)], constant_values=value)
 
 
 @cache
@@ -96,11 +120,16 @@ def _pool(layer: Any, kernel: Pair, stride: Pair | None, padding: Pair) -> Any:
 
 @cache
 def _counted(
-    kernel: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int], height: int, width: int
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    padding: tuple[int, int],
+    lengths: tuple[int, int],
+    ends: tuple[int, int],
+    edges: tuple[int, int],
 ) -> mx.array:
-    """Return the share of each window that is not padding, (1, height, width, 1) of the pooled map."""
-    sides = zip((height, width), kernel, stride, padding, strict=True)
-    rows, columns = (sampling.counted(size, window, step, edge) for size, window, step, edge in sides)
+    """Return the share of each window that counts, the map and its edges, (1, height, width, 1) of the pooled map."""
+    sides = zip(lengths, kernel, stride, padding, ends, edges, strict=True)
+    rows, columns = (sampling.counted(*axis, end=end, edge=edge) for *axis, end, edge in sides)
     return mx.array((np.outer(rows, columns) / math.prod(kernel))[None, :, :, None].astype(np.float32))
 
 

@@ -1,6 +1,6 @@
 """What Keras and TensorFlow do with feature maps, (batch, height, width, channels), beside convolutions."""
 
-# ruff: noqa: FBT001, FBT002 - `count_padding` is positional in the vocabulary
+# ruff: noqa: FBT001, FBT002 - `count_padding` and `ceil_mode` are positional in the vocabulary
 
 from __future__ import annotations
 
@@ -52,29 +52,38 @@ class RMSNorm(keras.layers.RMSNormalization):
         self.build((None, features))
 
 
-def max_pool2d(x: Any, kernel: Pair, stride: Pair | None = None, padding: Pair = 0) -> Any:
+def max_pool2d(x: Any, kernel: Pair, stride: Pair | None = None, padding: Pair = 0, ceil_mode: bool = False) -> Any:
     """Take the maximum of each window; padding never wins."""
-    windows, steps = pair(kernel), pair(stride or kernel)
-    x, mode = padded(x, windows, steps, pair(padding), -math.inf)
+    windows, steps, sides = pair(kernel), pair(stride or kernel), pair(padding)
+    ends = sampling.ends(x.shape[1:3], windows, steps, sides, ceil_mode=ceil_mode)
+    x, mode = padded(x, windows, steps, sides, -math.inf, ends=ends)
     return tf.nn.max_pool2d(x, windows, steps, mode)
 
 
-def avg_pool2d(x: Any, kernel: Pair, stride: Pair | None = None, padding: Pair = 0, count_padding: bool = False) -> Any:
+def avg_pool2d(
+    x: Any,
+    kernel: Pair,
+    stride: Pair | None = None,
+    padding: Pair = 0,
+    count_padding: bool = False,
+    ceil_mode: bool = False,
+) -> Any:
     """Take the mean of each window; padded zeros are counted where asked, which TensorFlow's "SAME" does not do."""
     windows, steps, sides = pair(kernel), pair(stride or kernel), pair(padding)
-    if count_padding:
-        return tf.nn.avg_pool2d(around(x, sides, 0.0) if any(sides) else x, windows, steps, "VALID")
-    enlarged, mode = padded(x, windows, steps, sides, 0.0)
+    ends = sampling.ends(x.shape[1:3], windows, steps, sides, ceil_mode=ceil_mode)
+    if count_padding and any(sides):
+        x, sides = around(x, sides, 0.0), (0, 0)
+    enlarged, mode = padded(x, windows, steps, sides, 0.0, ends=ends)
     pooled = tf.nn.avg_pool2d(enlarged, windows, steps, mode)
     if enlarged is x:
         return pooled
-    ones, mode = padded(tf.ones_like(x[:1, :, :, :1]), windows, steps, sides, 0.0)
+    ones, mode = padded(tf.ones_like(x[:1, :, :, :1]), windows, steps, sides, 0.0, ends=ends)
     return pooled / tf.nn.avg_pool2d(ones, windows, steps, mode)
 
 
-def max_pool1d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
+def max_pool1d(x: Any, kernel: int, stride: int | None = None, padding: int = 0, ceil_mode: bool = False) -> Any:
     """Take the maximum of each window along the length, of maps of one row as tf.nn.max_pool1d does."""
-    return tf.squeeze(max_pool2d(x[:, tf.newaxis], (1, kernel), (1, stride or kernel), (0, padding)), 1)
+    return tf.squeeze(max_pool2d(x[:, tf.newaxis], (1, kernel), (1, stride or kernel), (0, padding), ceil_mode), 1)
 
 
 def adaptive_avg_pool2d(x: Any, size: Pair) -> Any:

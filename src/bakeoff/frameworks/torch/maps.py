@@ -1,6 +1,6 @@
 """What PyTorch does with feature maps, (batch, channels, height, width), beside convolutions."""
 
-# ruff: noqa: FBT001, FBT002 - `count_padding` is positional in the vocabulary
+# ruff: noqa: FBT001, FBT002 - `count_padding` and `ceil_mode` are positional in the vocabulary
 
 from __future__ import annotations
 
@@ -87,19 +87,26 @@ class StochasticDepth(torch.nn.Module):
         return x * x.new_empty(x.shape[0], *[1] * (x.ndim - 1)).bernoulli_(kept).div_(kept)
 
 
-def max_pool2d(x: Any, kernel: Pair, stride: Pair | None = None, padding: Pair = 0) -> Any:
+def max_pool2d(x: Any, kernel: Pair, stride: Pair | None = None, padding: Pair = 0, ceil_mode: bool = False) -> Any:
     """Largest value in each window; padding never wins."""
-    return F.max_pool2d(x, kernel, stride, padding)
+    return F.max_pool2d(x, kernel, stride, padding, ceil_mode=ceil_mode)
 
 
-def avg_pool2d(x: Any, kernel: Pair, stride: Pair | None = None, padding: Pair = 0, count_padding: bool = False) -> Any:
+def avg_pool2d(
+    x: Any,
+    kernel: Pair,
+    stride: Pair | None = None,
+    padding: Pair = 0,
+    count_padding: bool = False,
+    ceil_mode: bool = False,
+) -> Any:
     """Mean of each window, with or without the padded zeros."""
-    return F.avg_pool2d(x, kernel, stride, padding, count_include_pad=count_padding)
+    return F.avg_pool2d(x, kernel, stride, padding, ceil_mode, count_include_pad=count_padding)
 
 
-def max_pool1d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
+def max_pool1d(x: Any, kernel: int, stride: int | None = None, padding: int = 0, ceil_mode: bool = False) -> Any:
     """Largest value in each window along the length."""
-    return F.max_pool1d(x.transpose(1, 2), kernel, stride, padding).transpose(1, 2)
+    return F.max_pool1d(x.transpose(1, 2), kernel, stride, padding, ceil_mode=ceil_mode).transpose(1, 2)
 
 
 def adaptive_avg_pool2d(x: Any, size: Pair) -> Any:
