@@ -78,6 +78,13 @@ HABITS = {
     ),
     "a class that is too large": (TOKENS, TABLE, "return nn.mean(nn.one_hot(x, 9), 1)", 18, "nn.one_hot(x, 9) takes"),
     "an index beyond a table": (TOKENS, TABLE, "return nn.take(self.table(x), nn.arange(8), 1)", 18, "from 0 to 6"),
+    "a formula whose lengths disagree": (
+        TOKENS,
+        TABLE,
+        "return nn.einsum('btf,ft->bf', self.table(x), self.table(x)[0])",
+        18,
+        "nn.einsum('btf,ft->bf'): axis 'f' has 7 elements in an array (7, 5), and 5 in an array before it",
+    ),
     "a map's axes taken apart": (
         MAP,
         CONV,

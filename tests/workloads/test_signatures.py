@@ -47,9 +47,9 @@ def arguments(definition: ast.FunctionDef) -> list[tuple[str, Any]]:
     """Give a function's arguments with their defaults, but self."""
     names = [one.arg for one in (*definition.args.posonlyargs, *definition.args.args)]
     defaults = [ast.unparse(one) for one in definition.args.defaults]
-    return [
-        pair for pair in zip(names, [...] * (len(names) - len(defaults)) + defaults, strict=True) if pair[0] != "self"
-    ]
+    found = [*zip(names, [...] * (len(names) - len(defaults)) + defaults, strict=True)]
+    found += [(one.arg, ...) for one in (definition.args.vararg,) if one]
+    return [pair for pair in found if pair[0] != "self"]
 
 
 SAID = said()

@@ -23,7 +23,8 @@ def test_what_is_said_is_in_the_vocabulary() -> None:
     ("name", "told"),
     [
         ("relu6", ": it is nn.clip(x, 0, 6)"),
-        ("argmax", ", and nothing in it does that"),
+        ("erf", ", and nothing in it does that"),
+        ("topk", ": it is values, indices = nn.top_k(x, k)"),
         ("ReLU", "; did you mean nn.relu?"),
         ("MaxPool2d", "; did you mean nn.max_pool2d?"),
         ("layernorm", "; did you mean nn.LayerNorm?"),

@@ -64,6 +64,33 @@ def test_a_training_step_is_counted_by_hand() -> None:
     assert (infer.batch_bytes, train.batch_bytes) == (4 * 16, 4 * 16 + 4 * 2)
 
 
+def products(nn: Any, size: Size) -> Any:
+    """Make two linear layers, and a mixture of what they give with the batch by a formula of three arrays."""
+    del size
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = nn.Linear(8, 4)
+            self.second = nn.Linear(8, 3)
+
+        def forward(self, x: Any) -> Any:
+            return nn.einsum("bi,bj,bk->jk", x[:, :2], self.first(x), self.second(x))
+
+    return Model()
+
+
+def test_a_formula_is_counted_in_its_best_order() -> None:
+    """A letter that one array alone has is added up before; two at a time the rest takes the fewest products."""
+    size = Size(batch_size=5, input_shape=(8,), classes=3)
+    infer, train = (work_of(products, size, scenario, None) for scenario in ("infer", "train"))
+    assert infer is not None
+    assert train is not None
+    layers, scaled, mixed = 5 * 8 * (4 + 3), 5 * 3, 5 * 4 * 3
+    assert infer.macs == infer.least_macs == layers + scaled + mixed
+    assert train.macs == 2 * layers + 2 * scaled + 3 * mixed
+
+
 def convolution(nn: Any, size: Size) -> Any:
     """Make one convolution of 3 x 3."""
     del size

@@ -237,6 +237,10 @@ FUNCTIONS: dict[str, str] = {
         "segment_sum(x, segments, count): row i of the result is the sum of the rows of x whose integer in segments "
         "(rows,) is i, zeros where there is none; integers are 0 to count - 1, in any order."
     ),
+    "segment_max": (
+        "segment_max(x, segments, count): as segment_sum, but the largest of a segment's rows, element by element; "
+        "0.0 where there is none."
+    ),
     "sparse_matmul": (
         "sparse_matmul(x, rows, columns, values, count): the product of a sparse matrix (count, n), with values at "
         "(rows, columns), and x (n, features): row i is the sum of value * x[column] over the elements of row i, zeros "
@@ -249,6 +253,12 @@ FUNCTIONS: dict[str, str] = {
     "broadcast_to": "broadcast_to(x, shape): not for feature maps.",
     "permute_dims": "permute_dims(x, axes): not for feature maps.",
     "matmul": "matmul(a, b).",
+    "einsum": (
+        "einsum(formula, *arrays): a sum of products by the letters of the axes, as 'bhqd,bhkd->bhqk': each element of "
+        "the result is the sum, over the letters that it lacks, of the arrays' products. Two to six arrays, a letter "
+        "for each axis, none twice in one array, equal lengths under one letter; the result's axes behind the arrow. "
+        "In which order more than two are multiplied is each framework's own. Not for feature maps."
+    ),
     "attention": (
         "attention(q, k, v, causal=False, mask=None, bias=None, scale=None): softmax(scale q k^T + bias) v for each "
         "head; each (batch, length, heads, features), and so is the result; scale None is 1 / sqrt(features). mask is "
@@ -266,6 +276,14 @@ FUNCTIONS: dict[str, str] = {
     "mean": "mean(x, axis=None): not for feature maps.",
     "sum": "sum(x, axis=None): not for feature maps.",
     "max": "max(x, axis=None): the largest; not for feature maps.",
+    "argmax": (
+        "argmax(x, axis): the integer of the largest along an axis, of equal ones the first, without a gradient; not "
+        "for feature maps."
+    ),
+    "top_k": (
+        "top_k(x, k): the k largest of the last axis, the largest first, and their integers: (values, indices). A "
+        "gradient goes to the values; equal ones may come in any order. Not for feature maps."
+    ),
     "cumsum": "cumsum(x, axis): sums of all elements up to each one, with it; not for feature maps.",
 }
 

@@ -114,6 +114,25 @@ def axis_of(function: str, x: Shape, axis: Any) -> int:
     return int(axis) % x.ndim
 
 
+def _by_segment(function: str, x: Shape, segments: Shape, count: int) -> Shape:
+    """Return a row for each segment; raise LayoutError for rows without one."""
+    check_kind(function, x, "array")
+    check_real(function, x)
+    check_integer(function, segments)
+    if not x.ndim or segments.dims != x.dims[:1]:
+        msg = f"nn.{function} of {x!r} by {segments!r}: it takes one segment for each row"
+        raise LayoutError(msg)
+    check_range(f"nn.{function} into {count} rows", segments, layers.count("count", count))
+    return x.of(count, *x.dims[1:])
+
+
+def _places(dims: tuple[int, ...], length: int) -> Shape:
+    """Return integers that are places along an axis of so many elements."""
+    found = Shape(dims, integer=True)
+    found.high = length
+    return found
+
+
 def _is_number(value: Any) -> bool:
     """Return whether a value is a Python number."""
     return isinstance(value, Real) and not isinstance(value, bool)
@@ -217,14 +236,31 @@ class ArrayFunctions:
     @staticmethod
     def segment_sum(x: Shape, segments: Shape, count: int) -> Shape:
         """Return a row for each segment."""
-        check_kind("segment_sum", x, "array")
-        check_real("segment_sum", x)
-        check_integer("segment_sum", segments)
-        if not x.ndim or segments.dims != x.dims[:1]:
-            msg = f"nn.segment_sum of {x!r} by {segments!r}: it takes one segment for each row"
+        return _by_segment("segment_sum", x, segments, count)
+
+    @staticmethod
+    def segment_max(x: Shape, segments: Shape, count: int) -> Shape:
+        """Return a row for each segment."""
+        return _by_segment("segment_max", x, segments, count)
+
+    @staticmethod
+    def argmax(x: Shape, axis: int) -> Shape:
+        """Return integers below the length of the axis that is left out."""
+        check_kind("argmax", x, "array")
+        check_real("argmax", x)
+        place = axis_of("argmax", x, axis)
+        return _places((*x.dims[:place], *x.dims[place + 1 :]), x.dims[place])
+
+    @staticmethod
+    def top_k(x: Shape, k: int) -> tuple[Shape, Shape]:
+        """Return values, and integers below the length of the last axis."""
+        check_kind("top_k", x, "array")
+        check_real("top_k", x)
+        most = x.dims[axis_of("top_k", x, -1)]
+        if layers.count("k", k) > most:
+            msg = f"nn.top_k of {x!r}: k={k} is more than the {most} numbers of its last axis"
             raise LayoutError(msg)
-        check_range(f"nn.segment_sum into {count} rows", segments, layers.count("count", count))
-        return x.of(count, *x.dims[1:])
+        return x.of(*x.dims[:-1], k), _places((*x.dims[:-1], k), most)
 
     @staticmethod
     def stack(arrays: Iterable[Shape], axis: int) -> Shape:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads.shape_arrays import ArrayFunctions, axis_of, check_alike, without
 from bakeoff.workloads.shape_attention import Attention, attended
+from bakeoff.workloads.shape_einsum import einsum
 from bakeoff.workloads.shape_graphs import sparse_matmul
 from bakeoff.workloads.shape_losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.workloads.shape_sequences import column_mask, columns, ctc, floor_divide
@@ -99,6 +100,10 @@ class Functions(ArrayFunctions):
         found = stacks.of(*stacks.dims, a.dims[-2], b.dims[-1])
         self._counter.product(math.prod(found.dims) * a.dims[-1], (a.trained, b.trained))
         return found
+
+    def einsum(self, formula: str, *arrays: Shape) -> Shape:
+        """Count the products of the arrays, two at a time."""
+        return einsum(self._counter, formula, arrays)
 
     def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
         self,

@@ -16,6 +16,8 @@ _MADE = "nn.constant(array of NumPy), made in __init__"
 _ABSOLUTE = "nn.mean(nn.abs(outputs - targets))"
 _LARGEST = "nn.max(x, axis) + nn.log(nn.sum(nn.exp(x - most), axis)), where most is nn.reshape(nn.max(x, axis), shape)"
 
+_LARGEST_K = "values, indices = nn.top_k(x, k)"
+
 _NEAR = 0.75
 """How alike two names are, from 0 to 1, of which one may be meant for the other: by less, what is offered misleads."""
 
@@ -67,11 +69,23 @@ SAID_BY: dict[str, str] = {
     "amin": _LEAST,
     "amax": "nn.max(x, axis)",
     "logsumexp": _LARGEST,
-    "einsum": "nn.matmul(a, b) and nn.permute_dims(x, axes)",
+    "argmin": "nn.argmax(-x, axis)",
+    "topk": _LARGEST_K,
+    "sort": f"{_LARGEST_K} with the axis' length as k, the largest first",
+    "argsort": f"the indices of {_LARGEST_K} with the axis' length as k, the largest first",
+    "tensordot": "nn.einsum(formula, a, b), with a letter for each axis",
+    "bmm": "nn.matmul(a, b)",
+    "outer": "nn.einsum('i,j->ij', a, b)",
     "dot": "nn.matmul(a, b)",
     "gather": "nn.take(x, indices, axis), or nn.take_along_axis(x, indices, axis)",
     "index_select": "nn.take(x, indices, axis)",
+    "scatter": "nn.segment_sum(x, segments, count) or nn.segment_max(x, segments, count)",
     "scatter_add": "nn.segment_sum(x, segments, count)",
+    "scatter_max": "nn.segment_max(x, segments, count)",
+    "scatter_reduce": "nn.segment_sum(x, segments, count) or nn.segment_max(x, segments, count)",
+    "unsorted_segment_sum": "nn.segment_sum(x, segments, count)",
+    "unsorted_segment_max": "nn.segment_max(x, segments, count)",
+    "segment_min": "-nn.segment_max(-x, segments, count)",
     "detach": "nn.stop_gradient(x)",
     "Sequential": "nn.ModuleList([...]), and a loop over it in forward",
     "ModuleDict": "an attribute for each, or nn.ModuleList([...])",
@@ -101,12 +115,6 @@ SAID_BY: dict[str, str] = {
     "bce": "nn.binary_cross_entropy(logits, targets), which takes logits",
     **dict.fromkeys(
         (
-            "argmax",
-            "argmin",
-            "top_k",
-            "topk",
-            "sort",
-            "argsort",
             "Conv3d",
             "floor",
             "round",

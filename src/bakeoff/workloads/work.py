@@ -2,7 +2,8 @@
 
 Counted as written: one MAC for each weight and position of a linear layer or convolution, and for each inner product's
 term of `matmul` and `attention`. A training step adds as many for the gradient of every weight, and as many for that of
-every operand that depends on a parameter; the batch itself needs no gradient.
+every operand that depends on a parameter; the batch itself needs no gradient. A formula of `einsum` is counted two
+arrays at a time, in the order that takes the fewest products in the forward pass, behind the sums that need none.
 
 Counted at least: a convolution's MACs over its kernel's area. Computing m neighbouring outputs of a filter of r values
 takes m + r - 1 multiplications and no fewer (S. Winograd, "Arithmetic Complexity of Computations", 1980), so that each

@@ -21,10 +21,12 @@ __all__ = [
     "RandomNormal",
     "abs",
     "arange",
+    "argmax",
     "clip",
     "constant",
     "cos",
     "cumsum",
+    "einsum",
     "elu",
     "equal",
     "exp",
@@ -46,6 +48,7 @@ __all__ = [
     "pad",
     "roll",
     "rsqrt",
+    "segment_max",
     "segment_sum",
     "silu",
     "sin",
@@ -57,6 +60,7 @@ __all__ = [
     "take",
     "take_along_axis",
     "to_float",
+    "top_k",
     "where",
 ]
 
@@ -159,6 +163,28 @@ def take_along_axis(x: jax.Array, indices: jax.Array, axis: int) -> jax.Array:
 def segment_sum(x: jax.Array, segments: jax.Array, count: int) -> jax.Array:
     """Return the sum of each segment's rows."""
     return jax.ops.segment_sum(x, segments, num_segments=count)
+
+
+def segment_max(x: jax.Array, segments: jax.Array, count: int) -> jax.Array:
+    """Return the largest of each segment's rows, and zeros where it has none, of which JAX has minus infinity."""
+    found = jax.ops.segment_max(x, segments, num_segments=count)
+    return jnp.where(found == -jnp.inf, 0.0, found)
+
+
+def argmax(x: jax.Array, axis: int) -> jax.Array:
+    """Return the place of the largest along an axis, of equal ones the first."""
+    return jnp.argmax(x, axis=axis).astype(jnp.int32)
+
+
+def top_k(x: jax.Array, k: int) -> tuple[jax.Array, jax.Array]:
+    """Return the largest k of the last axis, and their places; a primitive of JAX takes no parameter as it is."""
+    values, places = jax.lax.top_k(jnp.asarray(x), k)
+    return values, places
+
+
+def einsum(formula: str, *arrays: jax.Array) -> jax.Array:
+    """Multiply along the letters, and add up over those that the result lacks."""
+    return jnp.einsum(formula, *arrays)
 
 
 def cumsum(x: jax.Array, axis: int) -> jax.Array:

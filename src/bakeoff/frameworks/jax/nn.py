@@ -22,10 +22,12 @@ from bakeoff.frameworks.jax.functions import (  # noqa: F401 - their names are i
     RandomNormal,
     abs,  # noqa: A004 - the vocabulary has this name
     arange,
+    argmax,
     clip,
     constant,
     cos,
     cumsum,
+    einsum,
     elu,
     equal,
     exp,
@@ -47,6 +49,7 @@ from bakeoff.frameworks.jax.functions import (  # noqa: F401 - their names are i
     pad,
     roll,
     rsqrt,
+    segment_max,
     segment_sum,
     silu,
     sin,
@@ -58,6 +61,7 @@ from bakeoff.frameworks.jax.functions import (  # noqa: F401 - their names are i
     take,
     take_along_axis,
     to_float,
+    top_k,
     where,
 )
 from bakeoff.frameworks.jax.graphs import sparse_matmul

@@ -19,10 +19,12 @@ __all__ = [
     "RandomNormal",
     "abs",
     "arange",
+    "argmax",
     "clip",
     "constant",
     "cos",
     "cumsum",
+    "einsum",
     "elu",
     "equal",
     "exp",
@@ -44,6 +46,7 @@ __all__ = [
     "pad",
     "roll",
     "rsqrt",
+    "segment_max",
     "segment_sum",
     "silu",
     "sin",
@@ -55,8 +58,13 @@ __all__ = [
     "take",
     "take_along_axis",
     "to_float",
+    "top_k",
     "where",
 ]
+
+
+_LEAST = float(np.finfo(np.float32).min)
+"""What the largest of no numbers is to Jittor."""
 
 
 class Constant:
@@ -204,6 +212,29 @@ def segment_sum(x: Any, segments: Any, count: int) -> Any:
     """Return the sum of each segment's rows."""
     places = ["@e0(i0)", *(f"i{axis}" for axis in range(1, x.ndim))]
     return x.reindex_reduce("add", (count, *x.shape[1:]), places, extras=[segments])
+
+
+def segment_max(x: Any, segments: Any, count: int) -> Any:
+    """Return the largest of each segment's rows, and zeros where it has none, of which Jittor has the least number."""
+    places = ["@e0(i0)", *(f"i{axis}" for axis in range(1, x.ndim))]
+    found = x.reindex_reduce("maximum", (count, *x.shape[1:]), places, extras=[segments])
+    return jt.ternary(found <= _LEAST, jt.zeros_like(found), found)
+
+
+def argmax(x: Any, axis: int) -> Any:
+    """Return the place of the largest along an axis, of equal ones the first."""
+    return jt.argmax(x, axis % x.ndim)[0]
+
+
+def top_k(x: Any, k: int) -> tuple[Any, Any]:
+    """Return the largest k of the last axis, and their places."""
+    values, places = jt.topk(x, k)
+    return values, places
+
+
+def einsum(formula: str, *arrays: Any) -> Any:
+    """Multiply along the letters, and add up over those that the result lacks, by matrix products where it can."""
+    return jt.linalg.einsum(formula, *arrays)
 
 
 def cumsum(x: Any, axis: int) -> Any:

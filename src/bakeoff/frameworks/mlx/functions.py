@@ -21,10 +21,12 @@ __all__ = [
     "RandomNormal",
     "abs",
     "arange",
+    "argmax",
     "clip",
     "constant",
     "cos",
     "cumsum",
+    "einsum",
     "elu",
     "equal",
     "exp",
@@ -46,6 +48,7 @@ __all__ = [
     "pad",
     "roll",
     "rsqrt",
+    "segment_max",
     "segment_sum",
     "silu",
     "sin",
@@ -57,6 +60,7 @@ __all__ = [
     "take",
     "take_along_axis",
     "to_float",
+    "top_k",
     "where",
 ]
 
@@ -177,6 +181,28 @@ def take_along_axis(x: mx.array, indices: mx.array, axis: int) -> mx.array:
 def segment_sum(x: mx.array, segments: mx.array, count: int) -> mx.array:
     """Return the sum of each segment's rows."""
     return mx.zeros((count, *x.shape[1:]), x.dtype).at[segments].add(x)
+
+
+def segment_max(x: mx.array, segments: mx.array, count: int) -> mx.array:
+    """Return the largest of each segment's rows, and zeros where it has none."""
+    found = mx.full((count, *x.shape[1:]), -mx.inf, x.dtype).at[segments].maximum(x)
+    return mx.where(found == -mx.inf, 0.0, found)
+
+
+def argmax(x: mx.array, axis: int) -> mx.array:
+    """Return the place of the largest along an axis, of equal ones the first."""
+    return mx.stop_gradient(mx.argmax(x, axis=axis)).astype(mx.int32)
+
+
+def top_k(x: mx.array, k: int) -> tuple[mx.array, mx.array]:
+    """Return the largest k of the last axis, and their places, by sorting these: mx.topk gives values in no order."""
+    places = mx.stop_gradient(mx.argsort(-x, axis=-1)[..., :k])
+    return mx.take_along_axis(x, places, axis=-1), places.astype(mx.int32)
+
+
+def einsum(formula: str, *arrays: mx.array) -> mx.array:
+    """Multiply along the letters, and add up over those that the result lacks."""
+    return mx.einsum(formula, *arrays)
 
 
 def cumsum(x: mx.array, axis: int) -> mx.array:

@@ -20,10 +20,12 @@ from bakeoff.frameworks.mlx.functions import (  # noqa: F401 - their names are i
     RandomNormal,
     abs,  # noqa: A004 - the vocabulary has this name
     arange,
+    argmax,
     clip,
     constant,
     cos,
     cumsum,
+    einsum,
     elu,
     equal,
     exp,
@@ -45,6 +47,7 @@ from bakeoff.frameworks.mlx.functions import (  # noqa: F401 - their names are i
     pad,
     roll,
     rsqrt,
+    segment_max,
     segment_sum,
     silu,
     sin,
@@ -56,6 +59,7 @@ from bakeoff.frameworks.mlx.functions import (  # noqa: F401 - their names are i
     take,
     take_along_axis,
     to_float,
+    top_k,
     where,
 )
 from bakeoff.frameworks.mlx.graphs import sparse_matmul

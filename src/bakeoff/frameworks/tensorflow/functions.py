@@ -25,10 +25,12 @@ __all__ = [
     "RandomNormal",
     "abs",
     "arange",
+    "argmax",
     "clip",
     "constant",
     "cos",
     "cumsum",
+    "einsum",
     "elu",
     "equal",
     "exp",
@@ -50,6 +52,7 @@ __all__ = [
     "pad",
     "roll",
     "rsqrt",
+    "segment_max",
     "segment_sum",
     "silu",
     "sin",
@@ -61,6 +64,7 @@ __all__ = [
     "take",
     "take_along_axis",
     "to_float",
+    "top_k",
     "where",
 ]
 
@@ -198,6 +202,31 @@ def take_along_axis(x: Any, indices: Any, axis: int) -> Any:
 def segment_sum(x: Any, segments: Any, count: int) -> Any:
     """Return the sum of each segment's rows."""
     return tf.math.unsorted_segment_sum(x, segments, count)
+
+
+def segment_max(x: Any, segments: Any, count: int) -> Any:
+    """Return the largest of each segment's rows, and zeros where it has none, of which TensorFlow has the least number.
+
+    XLA has minus infinity there.
+    """
+    found = tf.math.unsorted_segment_max(x, segments, count)
+    return tf.where(found <= found.dtype.min, tf.zeros_like(found), found)
+
+
+def argmax(x: Any, axis: int) -> Any:
+    """Return the place of the largest along an axis, of equal ones the first."""
+    return tf.argmax(x, axis, devices.index_type())
+
+
+def top_k(x: Any, k: int) -> tuple[Any, Any]:
+    """Return the largest k of the last axis, and their places."""
+    values, places = tf.math.top_k(x, k)
+    return values, tf.cast(places, devices.index_type())
+
+
+def einsum(formula: str, *arrays: Any) -> Any:
+    """Multiply along the letters, and add up over those that the result lacks."""
+    return tf.einsum(formula, *arrays)
 
 
 def cumsum(x: Any, axis: int) -> Any:

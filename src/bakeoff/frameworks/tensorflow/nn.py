@@ -23,10 +23,12 @@ from bakeoff.frameworks.tensorflow.functions import (  # noqa: F401 - their name
     RandomNormal,
     abs,  # noqa: A004 - the vocabulary has this name
     arange,
+    argmax,
     clip,
     constant,
     cos,
     cumsum,
+    einsum,
     elu,
     equal,
     exp,
@@ -48,6 +50,7 @@ from bakeoff.frameworks.tensorflow.functions import (  # noqa: F401 - their name
     pad,
     roll,
     rsqrt,
+    segment_max,
     segment_sum,
     silu,
     sin,
@@ -59,6 +62,7 @@ from bakeoff.frameworks.tensorflow.functions import (  # noqa: F401 - their name
     take,
     take_along_axis,
     to_float,
+    top_k,
     where,
 )
 from bakeoff.frameworks.tensorflow.graphs import sparse_matmul

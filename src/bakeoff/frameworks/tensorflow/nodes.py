@@ -56,7 +56,18 @@ _KINDS: tuple[tuple[OperationKind, tuple[str, ...]], ...] = (
             r"Fill$|Const|ZerosLike|OnesLike|Range$|OneHot|BroadcastTo|BroadcastGradientArgs|InvertPermutation",
         ),
     ),
-    ("reduction", (r"(Sum|Mean|Prod)$", "Pool", r"^(Max|Min|All|Any|ArgMax|ArgMin|L2Loss)$", "Cumsum", "BiasAddGrad")),
+    (
+        "reduction",
+        (
+            r"(Sum|Mean|Prod)$",
+            "Pool",
+            r"^(Max|Min|All|Any|ArgMax|ArgMin|L2Loss)$",
+            "Cumsum",
+            "BiasAddGrad",
+            "TopK",
+            "UnsortedSegment",
+        ),
+    ),
 )
 """By the first that is found in an operation's name; all others work element by element."""
 

@@ -5,6 +5,7 @@ Arrays that are made within a step are where `settle` says: on the step's device
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +22,12 @@ __all__ = [
     "RandomNormal",
     "abs",
     "arange",
+    "argmax",
     "clip",
     "constant",
     "cos",
     "cumsum",
+    "einsum",
     "elu",
     "equal",
     "exp",
@@ -46,6 +49,7 @@ __all__ = [
     "pad",
     "roll",
     "rsqrt",
+    "segment_max",
     "segment_sum",
     "silu",
     "sin",
@@ -57,6 +61,7 @@ __all__ = [
     "take",
     "take_along_axis",
     "to_float",
+    "top_k",
     "where",
 ]
 
@@ -192,6 +197,30 @@ def take_along_axis(x: Any, indices: Any, axis: int) -> Any:
 def segment_sum(x: Any, segments: Any, count: int) -> Any:
     """Return the sum of each segment's rows."""
     return torch.index_add(x.new_zeros((count, *x.shape[1:])), 0, segments, x)
+
+
+def segment_max(x: Any, segments: Any, count: int) -> Any:
+    """Return the largest of each segment's rows, and zeros where it has none."""
+    rows = segments.reshape(-1, *[1] * (x.ndim - 1)).expand(x.shape)
+    least = x.new_full((count, *x.shape[1:]), -math.inf)
+    found = least.scatter_reduce(0, rows, x, "amax")
+    return torch.where(found == -math.inf, 0.0, found)
+
+
+def argmax(x: Any, axis: int) -> Any:
+    """Return the place of the largest along an axis, of equal ones the first."""
+    return torch.argmax(x, axis)
+
+
+def top_k(x: Any, k: int) -> tuple[Any, Any]:
+    """Return the largest k of the last axis, and their places."""
+    values, places = torch.topk(x, k)
+    return values, places
+
+
+def einsum(formula: str, *arrays: Any) -> Any:
+    """Multiply along the letters, and add up over those that the result lacks."""
+    return torch.einsum(formula, *arrays)
 
 
 def cumsum(x: Any, axis: int) -> Any:

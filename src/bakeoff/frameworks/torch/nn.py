@@ -24,10 +24,12 @@ from bakeoff.frameworks.torch.functions import (  # noqa: F401 - their names are
     RandomNormal,
     abs,  # noqa: A004 - the vocabulary has this name
     arange,
+    argmax,
     clip,
     constant,
     cos,
     cumsum,
+    einsum,
     elu,
     equal,
     exp,
@@ -49,6 +51,7 @@ from bakeoff.frameworks.torch.functions import (  # noqa: F401 - their names are
     pad,
     roll,
     rsqrt,
+    segment_max,
     segment_sum,
     silu,
     sin,
@@ -60,6 +63,7 @@ from bakeoff.frameworks.torch.functions import (  # noqa: F401 - their names are
     take,
     take_along_axis,
     to_float,
+    top_k,
     where,
 )
 from bakeoff.frameworks.torch.graphs import sparse_matmul

@@ -35,7 +35,7 @@ _KINDS: tuple[tuple[OperationKind, tuple[str, ...]], ...] = (
     (
         "reduction",
         (
-            r"sum|mean|max|min|amax|amin|argmax|argmin|logsumexp|var|std|var_mean|std_mean|norm|linalg_vector_norm|prod",
+            r"sum|mean|max|min|amax|amin|argmax|argmin|topk|logsumexp|var|std|var_mean|std_mean|norm|linalg_vector_norm|prod",
             r"\w*pool\w*|all|any|cumsum|nll_loss\w*|embedding_bag\w*|foreach_norm|segment_reduce|item|local_scalar_dense",
         ),
     ),
