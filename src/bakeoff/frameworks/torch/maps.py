@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch.nn import functional as F
 
+from bakeoff.frameworks import sampling
 from bakeoff.frameworks.sampling import Pair, pair
 
 
@@ -100,8 +101,21 @@ def avg_pool2d(
     count_padding: bool = False,
     ceil_mode: bool = False,
 ) -> Any:
-    """Mean of each window, with or without the padded zeros."""
-    return F.avg_pool2d(x, kernel, stride, padding, ceil_mode, count_include_pad=count_padding)
+    """Mean of each window, with or without the padded zeros.
+
+    Zeros that count are put around the map where a window is cut at its end: of a cut window in whose mean the padding
+    counts, Inductor's gradient is another than that of PyTorch's own operator (2.13: it divides by the whole window).
+    """
+    axes = x.shape[2:], pair(kernel), pair(stride or kernel), pair(padding)
+    ends = sampling.ends(*axes, ceil_mode=ceil_mode)
+    if not any(ends) or not count_padding:
+        return F.avg_pool2d(x, kernel, stride, padding, any(ends), count_include_pad=count_padding)
+    (down, across), sides = pair(padding), zip(*axes, ends, strict=True)
+    pooled = F.avg_pool2d(
+        F.pad(x, (across, across, down, down)), kernel, stride, ceil_mode=True, count_include_pad=False
+    )
+    rows, columns = ((length + 2 * edge + end - window) // step + 1 for length, window, step, edge, end in sides)
+    return pooled[:, :, :rows, :columns]
 
 
 def max_pool1d(x: Any, kernel: int, stride: int | None = None, padding: int = 0, ceil_mode: bool = False) -> Any:
