@@ -59,7 +59,7 @@ class Specs:
         ceiling_bytes: int | None = None,
     ) -> Trial:
         """Return a contender's trial; the batch size is by default the comparison's."""
-        comparison, options = self._comparison, plan.contender.options
+        comparison = self._comparison
         cache = cache or self._cache_state(plan, purpose)
         joined = comparison.joined(plan.devices) if batch_size is None else 1
         batch_size = comparison.batch_size * joined if batch_size is None else batch_size
@@ -69,10 +69,6 @@ class Specs:
             purpose=purpose, label=label, round=round_number, cache=cache, batch=batch_size, whose=plan.whose
         )
         kept = (self.cache_folder(plan) if cache else self._folder / name / CACHE_FOLDER).resolve()
-        variables = plan.variables | ((plan.cache_variables or {}) if cache else {})
-        if options.get("device") == "cuda":
-            variables |= variables_for(",".join(uuids_for(uuid_in(comparison.machine), plan.devices)))
-        malloc = for_large_arrays(os.environ) if KINDS[purpose].large_arrays else {}
         spec = TrialSpec(
             comparison=comparison.id,
             name=name,
@@ -82,7 +78,7 @@ class Specs:
             apart=apart,
             contender=plan.contender,
             injected=plan.injected if purpose == "certify" else {},
-            variables=malloc | _filled(variables, plan, str(kept)),
+            variables=self._variables(plan, purpose, kept, is_cached=bool(cache)),
             watched=plan.watched,
             joins_steps=plan.joins_steps,
             gpu={name: fact for name, fact in comparison.machine.items() if name.startswith("gpu")},
@@ -107,6 +103,14 @@ class Specs:
             spreads=self._spreads() if purpose == "reference" else (),
         )
         return Trial(_in_group(spec, plan, self._cores), plan.interpreter)
+
+    def _variables(self, plan: ContenderPlan, purpose: Purpose, kept: Path, *, is_cached: bool) -> dict[str, str]:
+        """Return what a worker sets in its environment before the import, with the folder of its compiler's work."""
+        variables = plan.variables | ((plan.cache_variables or {}) if is_cached else {})
+        if plan.contender.options.get("device") == "cuda":
+            variables |= variables_for(",".join(uuids_for(uuid_in(self._comparison.machine), plan.devices)))
+        malloc = for_large_arrays(os.environ) if KINDS[purpose].large_arrays else {}
+        return malloc | _filled(variables, plan, str(kept))
 
     def _cache_state(self, plan: ContenderPlan, purpose: Purpose) -> CacheState:
         """Return whether a contender's compiler finds anything in the cache that its trials share."""
