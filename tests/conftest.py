@@ -60,7 +60,7 @@ LONGEST_FIRST = (
 )
 """Groups of tests that take longest are begun first: no worker of `pytest -n` is left alone with one at the end."""
 
-TURNS = 4
+TURNS = 8
 """Of the tests that are marked `by_turns` one in so many is run."""
 
 TELL_S = 10.0

@@ -59,6 +59,7 @@ PADDED = [
 
 @pytest.mark.parametrize("padding", PADDINGS)
 @pytest.mark.parametrize(("framework", "workload"), PADDED)
+@pytest.mark.by_turns
 def test_every_framework_computes_the_same_on_batches_of_many_lengths(
     framework: str, workload: str, padding: str
 ) -> None:
