@@ -132,6 +132,12 @@ JOINED_STREAM = 0.05
 """The same of a framework that computes a step together with what follows (`FrameworkInfo.joins_steps`), and so rounds
 otherwise: Jittor is at 1.5e-3 at most at the workloads' reduced sizes, by the same results."""
 
+
+def stream_allowed(*, joins_steps: bool) -> float:
+    """Return by how much a stream of steps may be off where a process repeats itself."""
+    return JOINED_STREAM if joins_steps else STREAM
+
+
 _OWN_ROUNDINGS = 16
 """The same in unit roundoffs of a precision shorter than float32: errors of a chain of operations add up like the root
 of their number, and a deep network is a chain of some hundred (measured: within 4)."""

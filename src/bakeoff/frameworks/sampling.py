@@ -63,6 +63,14 @@ def ends(lengths: Sequence[int], kernel: Pair, stride: Pair, padding: Pair, *, c
     return end(*down), end(*across)
 
 
+def places(lengths: Sequence[int], kernel: Pair, stride: Pair, padding: Pair, *, ceil_mode: bool) -> tuple[int, int]:
+    """Return how many windows a pool has down and across a map."""
+    more = ends(lengths, kernel, stride, padding, ceil_mode=ceil_mode)
+    axes = zip(lengths, pair(kernel), pair(stride), pair(padding), more, strict=True)
+    down, across = ((length + 2 * edge + end - window) // step + 1 for length, window, step, edge, end in axes)
+    return down, across
+
+
 def end(length: int, kernel: int, stride: int, padding: int) -> int:
     """Return by how much a window beyond the last whole one leaves a padded axis; 0 where it begins behind the map."""
     last, rest = divmod(length + 2 * padding - kernel, stride)

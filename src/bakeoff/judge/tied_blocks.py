@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from bakeoff.certify.tolerances import JOINED_STREAM, STREAM
+from bakeoff.certify.tolerances import stream_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,7 +78,7 @@ def _of_block(record: Record, outputs: float) -> str:
             f"{where} other outputs than the same steps each waited for (checksums differ by {tie.block_off:.1e} of "
             f"the largest output, allowed {outputs:.0e}): it does not do every step"
         )
-    exact = JOINED_STREAM if record.trial.joins_steps else STREAM
+    exact = stream_allowed(joins_steps=record.trial.joins_steps)
     allowed = exact if tie.fenced_off == 0.0 else max(BLOCK_OFF, TIMES_ITSELF * (tie.fenced_off or 0.0))
     if tie.block_off <= allowed or _has_grown(tie, exact):
         return ""

@@ -11,7 +11,7 @@ import numpy as np
 
 from bakeoff.certify.checksum import checksums, farthest
 from bakeoff.certify.sample import sampled_outputs
-from bakeoff.certify.tolerances import JOINED_STREAM, STREAM
+from bakeoff.certify.tolerances import stream_allowed
 from bakeoff.spec.record import Tie
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import KINDS
@@ -57,7 +57,7 @@ class Ties:
     def __init__(self, opened: Opened, step: Step, saved: SavedState, *, drops: bool) -> None:
         """Take a step that has run once, and its saved state; `drops` is whether its model draws what to drop."""
         self._opened, self._step, self._saved = opened, step, saved
-        self._allowed = JOINED_STREAM if opened.trial.joins_steps else STREAM
+        self._allowed = stream_allowed(joins_steps=opened.trial.joins_steps)
         is_tied = KINDS[opened.trial.purpose].tied
         trains = SCENARIOS[opened.trial.scenario].trains
         self._loses = is_tied and trains

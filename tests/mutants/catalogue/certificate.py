@@ -17,7 +17,6 @@ in_prepared = partial(Mutant, "", "certificate", "race/prepare.py")
 in_remembered = partial(Mutant, "", "certificate", "race/remembered.py")
 in_tolerances = partial(Mutant, "", "certificate", "certify/tolerances.py")
 in_update = partial(Mutant, "", "certificate", "certify/update.py")
-in_blocks = partial(Mutant, "", "certificate", "judge/tied_blocks.py")
 in_report = partial(Mutant, "", "certificate", "report/sections/certificate.py")
 
 OF_AXES = "unit/tests/certify/test_axes.py"
@@ -169,14 +168,14 @@ MUTANTS = [
         [("np.abs(found)), np.abs(uncancelled))", "np.abs(found)), 10.0 * np.abs(uncancelled))")],
         {OF_UPDATE: CANCELLED},
     ),
-    in_blocks(
+    in_tolerances(
         "every framework is held as one that joins steps",
-        [("JOINED_STREAM if record.trial.joins_steps else STREAM", "JOINED_STREAM")],
+        [("JOINED_STREAM if joins_steps else STREAM", "JOINED_STREAM")],
         {OF_BLOCKS: HELD},
     ),
-    in_blocks(
+    in_tolerances(
         "a framework that joins steps is held as all others",
-        [("JOINED_STREAM if record.trial.joins_steps else STREAM", "STREAM")],
+        [("JOINED_STREAM if joins_steps else STREAM", "STREAM")],
         {OF_BLOCKS: HELD},
     ),
     in_report(

@@ -132,8 +132,7 @@ def _pooled(function: Any, x: Any, windows: _Windows, ends: sampling.Ends, fill:
     if any(more):
         x = jt.nn.pad(x, [0, more[1], 0, more[0]], value=fill)
     pooled = function(x, *windows[1:])
-    axes = zip(*windows, sampling.ends(*windows, ceil_mode=ceil_mode), strict=True)
-    rows, columns = ((length + 2 * edge + end - window) // step + 1 for length, window, step, edge, end in axes)
+    rows, columns = sampling.places(*windows, ceil_mode=ceil_mode)
     return pooled if tuple(pooled.shape[2:]) == (rows, columns) else pooled[:, :, :rows, :columns]
 
 

@@ -107,14 +107,14 @@ def avg_pool2d(
     counts, Inductor's gradient is another than that of PyTorch's own operator (2.13: it divides by the whole window).
     """
     axes = x.shape[2:], pair(kernel), pair(stride or kernel), pair(padding)
-    ends = sampling.ends(*axes, ceil_mode=ceil_mode)
-    if not any(ends) or not count_padding:
-        return F.avg_pool2d(x, kernel, stride, padding, any(ends), count_include_pad=count_padding)
-    (down, across), sides = pair(padding), zip(*axes, ends, strict=True)
+    is_cut = any(sampling.ends(*axes, ceil_mode=ceil_mode))
+    if not is_cut or not count_padding:
+        return F.avg_pool2d(x, kernel, stride, padding, is_cut, count_include_pad=count_padding)
+    down, across = pair(padding)
     pooled = F.avg_pool2d(
         F.pad(x, (across, across, down, down)), kernel, stride, ceil_mode=True, count_include_pad=False
     )
-    rows, columns = ((length + 2 * edge + end - window) // step + 1 for length, window, step, edge, end in sides)
+    rows, columns = sampling.places(*axes, ceil_mode=True)
     return pooled[:, :, :rows, :columns]
 
 
