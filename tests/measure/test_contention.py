@@ -122,6 +122,17 @@ def test_a_little_load_in_every_block_flags_the_round() -> None:
     assert is_flagged(*[some] * 12)
 
 
+def test_a_record_is_judged_by_the_machine_that_it_was_made_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What others took of 64 processors for 100 ms, a tenth, is as much on a laptop that reads the record."""
+    monkeypatch.setattr(contention, "_tick_ns", lambda: 10_000_000)
+    monkeypatch.setattr(contention, "_cores", lambda: 64)
+    signals = between(reading(0), reading(100, cpu_ms=100, busy=74))
+    assert signals.foreign_share == pytest.approx(0.1)
+    assert is_flagged(signals)
+    monkeypatch.setattr(contention, "_cores", lambda: 2)
+    assert is_flagged(signals)
+
+
 @pytest.mark.usefixtures("two_cores")
 def test_clocks_that_disagree_give_no_negative_load() -> None:
     """Where the process's own clock is ahead of the ticks, nobody else was there: zero, not less."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import time
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,6 +69,7 @@ def between(before: Counters, after: Counters) -> Signals:
         involuntary_switches=after.involuntary_switches - before.involuntary_switches,
         minor_faults=after.minor_faults - before.minor_faults,
         major_faults=after.major_faults - before.major_faults,
+        cores=_cores(),
     )
 
 
@@ -76,9 +78,13 @@ def is_flagged(*blocks: Signals) -> bool:
 
     Others are other processes and, on a virtual machine, the time that the hypervisor gave to other machines.
     """
-    measured = [signals for signals in blocks if signals.foreign_share is not None]
-    available_ns = _cores() * sum(signals.wall_ns for signals in measured)
-    taken_ns = _cores() * sum(_taken(signals) * signals.wall_ns for signals in measured)
+    available_ns = taken_ns = 0.0
+    for signals in blocks:
+        if signals.foreign_share is not None:
+            # Of the machine that they ran on: a record may be read on another one.
+            whole_ns = (signals.cores or _cores()) * signals.wall_ns
+            available_ns += whole_ns
+            taken_ns += _taken(signals) * whole_ns
     return taken_ns > max(FOREIGN_LIMIT * available_ns, FOREIGN_TICKS * _tick_ns())
 
 
@@ -146,6 +152,10 @@ def _tick_ns() -> int:
     return 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
+@cache
 def _cores() -> int:
-    """Return the number of the machine's processors, usable or not: /proc/stat counts all of them."""
+    """Return the number of the machine's processors, usable or not: /proc/stat counts all of them.
+
+    Python asks the system anew each time, and the verdict of a round asks for each block of all rounds before it.
+    """
     return os.cpu_count() or 1

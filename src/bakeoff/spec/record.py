@@ -53,6 +53,8 @@ class Signals(msgspec.Struct, frozen=True, kw_only=True):
     involuntary_switches: int | None = None
     minor_faults: int | None = None
     major_faults: int | None = None
+    cores: int | None = None
+    """The machine's processors, of which shares are told; None in records older than this field."""
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
