@@ -2,9 +2,8 @@
 
 PYTHON     ?= python3
 FRAMEWORKS := torch jax tensorflow
-COMPILED   := jittor
-LARGEST    := torch
-TESTED     := $(FRAMEWORKS) $(COMPILED) mlx
+# The longest first: Jittor compiles itself, which takes minutes, while the others are made.
+TESTED     := jittor $(FRAMEWORKS) mlx
 VENV       := .venv
 BIN        := $(VENV)/bin
 READY      := $(VENV)/.ready
@@ -17,7 +16,7 @@ CALL       := printf '%s\n' "from now on, in this shell:  . $(BIN)/activate" \
   "then, for one:               bakeoff report --html report.html" "without activating:          $(BIN)/bakeoff"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test compiled-environment largest-environment installed-environments test-all test-quick mutants check format docs results site environments clean
+.PHONY: help setup demo test tested-environments test-all test-quick mutants check format docs results site environments clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,20 +31,12 @@ demo: environments ## race the frameworks on handwritten digits: verdict, chart 
 	@$(CALL)
 
 test: $(READY) ## every check, and tests with every framework (some 15 minutes on 2 cores after set-up)
-	@$(MAKE) --no-print-directory --jobs=3 compiled-environment largest-environment installed-environments
+	@$(MAKE) --no-print-directory --jobs=2 check tested-environments
 	$(BIN)/python tests/report/browser/tools.py
 	$(BIN)/pytest $(SPREAD) --durations=20
 
-# A framework that compiles itself takes minutes, in which the other core does all else; two share that one, since what is
-# installed waits for the network and the disk, too. Each environment has its lock.
-compiled-environment: $(READY)
-	$(BIN)/bakeoff env create $(COMPILED)
-
-largest-environment: check
-	$(BIN)/bakeoff env create $(LARGEST)
-
-installed-environments: $(READY)
-	$(BIN)/bakeoff env create $(filter-out $(COMPILED) $(LARGEST),$(TESTED))
+tested-environments: $(READY)
+	$(BIN)/bakeoff env create $(TESTED)
 
 test-all: ## as `make test`, of which the sources draw a part, with nothing left out but planted faults (about twice as long)
 	BAKEOFF_TESTS=all $(MAKE) test

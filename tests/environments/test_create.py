@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -14,7 +16,7 @@ import pytest
 from bakeoff.environments import create, installed
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import resolve
-from bakeoff.environments.plan import REQUIREMENTS, parse_version, pinned, planned
+from bakeoff.environments.plan import REQUIREMENTS, Plan, parse_version, pinned, planned
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
 from bakeoff.spec.framework import FrameworkInfo
@@ -101,7 +103,7 @@ def test_a_full_disk_is_told_in_plain_words(scripted: Framework, monkeypatch: py
     """No space left, whether bakeoff or pip meets it, is told as a full disk."""
     script = "print('OSError: [Errno 28] No space left on device'); raise SystemExit(1)"
     with pytest.raises(create.CreationError, match="the disk is full"):
-        create._run([sys.executable, "-c", script], "fake", lambda _: None)
+        create._run([sys.executable, "-c", script], "fake", lambda _: None, create.Phases())
 
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -121,6 +123,90 @@ def test_an_interrupt_leaves_nothing(scripted: Framework) -> None:
     with pytest.raises(KeyboardInterrupt):
         create.make_environment(scripted, interrupt)
     assert not (installed.home() / "fake").exists()
+
+
+def several(scripted: Framework, folder: Path, script: str) -> list[Plan]:
+    """Plan two environments for which a script is run behind pip."""
+    (folder / REQUIREMENTS).touch()
+    (folder / create.INSTALL).write_text(script)
+    declared = Framework(info=scripted.info, path=folder)
+    return [planned(declared, name=name, requirements=folder / REQUIREMENTS) for name in ("one", "two")]
+
+
+@pytest.fixture
+def nothing_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what takes pip some seconds to fetch."""
+    monkeypatch.setattr("bakeoff.environments.plan.NEEDED", ())
+
+
+@pytest.mark.usefixtures("nothing_needed")
+def test_several_are_made_at_once(scripted: Framework, tmp_path: Path) -> None:
+    """Both are worked on at one time, one that is asked for twice is made once, and with one at a time they follow."""
+    both, lines = threading.Barrier(2, timeout=60), list[str]()
+
+    def meet(line: str) -> None:
+        lines.append(line)
+        if "installing" in line:
+            both.wait()
+
+    plans = several(scripted, tmp_path, "")
+    create.make_all([*plans, plans[0]], meet, at_once=2)
+    assert [environment.path.name for environment in installed.installed()] == ["one", "two"]
+    assert sum("making" in line for line in lines) == 2
+
+    for name in ("one", "two"):
+        create.remove_environment(name)
+    lines.clear()
+    create.make_all(plans, lines.append, at_once=1)
+    assert [line.split(":")[0] for line in lines if "making" in line or "done" in line] == ["one", "one", "two", "two"]
+
+
+@pytest.mark.usefixtures("nothing_needed")
+def test_one_that_fails_does_not_keep_others_from_being_made(scripted: Framework, tmp_path: Path) -> None:
+    """The other is there in the end; the error names each that failed, with its own words."""
+    failing = "import sys; sys.exit('no compiler' if 'two' in sys.prefix else 0)"
+    plans = several(scripted, tmp_path, failing)
+    with pytest.raises(create.CreationError, match=r"^two: .*\n.*no compiler"):
+        create.make_all(plans, lambda _: None, at_once=2)
+    assert [environment.path.name for environment in installed.installed()] == ["one"]
+
+    create.remove_environment("one")
+    plans = several(scripted, tmp_path, "raise SystemExit('no compiler')")
+    with pytest.raises(create.CreationError) as failed:
+        create.make_all(plans, lambda _: None, at_once=2)
+    assert str(failed.value).count("no compiler") == 2
+    assert installed.installed() == []
+
+
+@pytest.mark.usefixtures("nothing_needed")
+def test_an_interrupt_of_this_process_alone_ends_all(scripted: Framework, tmp_path: Path) -> None:
+    """What runs is ended, what waits is not begun, nothing unfinished is left: also where pip got no Ctrl-C itself."""
+    plans = several(scripted, tmp_path, "import time; print('asleep', flush=True); time.sleep(600)")
+    lines: list[str] = []
+
+    def interrupt(line: str) -> None:
+        lines.append(line)
+        if line == "one: asleep":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        create.make_all(plans, interrupt, at_once=1)
+    assert not any(line.startswith("two") for line in lines)
+    assert not any((installed.home() / name).exists() for name in ("one", "two"))
+
+
+@pytest.mark.usefixtures("nothing_needed")
+def test_an_interrupt_ends_waiting_for_another_process(scripted: Framework, tmp_path: Path) -> None:
+    """An environment that another process works on is waited for, until Ctrl-C."""
+    plans = several(scripted, tmp_path, "")
+    installed.home().mkdir(parents=True)
+
+    def interrupt(line: str) -> None:
+        if "another bakeoff" in line:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with create._lock(installed.home() / "one", lambda _: None), pytest.raises(KeyboardInterrupt):
+        create.make_all(plans, interrupt, at_once=2)
 
 
 def test_two_creators_do_not_disturb_each_other(scripted: Framework) -> None:
@@ -293,7 +379,7 @@ def test_a_version_that_is_not_there_is_told_in_a_line(scripted: Framework) -> N
     ):
         script = f"print({pip.format(known)!r}); raise SystemExit(1)"
         with pytest.raises(create.CreationError) as failed:
-            create._run([sys.executable, "-c", script], "jax@0.0.1", lambda _: None)
+            create._run([sys.executable, "-c", script], "jax@0.0.1", lambda _: None, create.Phases())
         assert str(failed.value) == f"jax@0.0.1: {told}"
 
 

@@ -81,15 +81,15 @@ def create(
 
 
 def _make(plans: "list[Plan]") -> None:
-    """Make the environments, and tell how far each is."""
-    from bakeoff.environments.create import make_planned
+    """Make the environments, as many at a time as there are processors, and tell how far each is."""
+    from bakeoff.environments.create import make_all
+    from bakeoff.measure.machine import usable_cores
     from bakeoff.race.workers.guard import guarded, marked
     from bakeoff.race.workers.process import MARK
 
     # When this process dies, pip and what it has started end, too.
     with guarded(MARK), marked(MARK):
-        for plan in plans:
-            make_planned(plan, typer.echo)
+        make_all(plans, typer.echo, at_once=usable_cores())
 
 
 def _choices(wanted: "list[tuple[str, Framework]]", asked: str | None, *, pins_are_own: bool) -> "list[Choice]":

@@ -8,10 +8,13 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +27,7 @@ from bakeoff.environments.plan import REQUIREMENTS, Plan, already_made, check_na
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from bakeoff.environments.declared import Framework
 
@@ -54,6 +57,63 @@ class CreationError(BakeoffError):
     """An environment could not be made; nothing of it is left on disk."""
 
 
+class Phases:
+    """The processes that make environments now, so that all of them can be ended."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[str]] = set()
+        self._is_over = False
+
+    def begin(self, process: subprocess.Popen[str]) -> None:
+        """Take a process that has been started; it is ended at once where all have been."""
+        with self._lock:
+            self._running.add(process)
+            if self._is_over:
+                process.kill()
+
+    def are_over(self) -> bool:
+        """Return whether all were ended."""
+        return self._is_over
+
+    def finish(self, process: subprocess.Popen[str]) -> None:
+        """Forget a process that has ended."""
+        with self._lock:
+            self._running.discard(process)
+
+    def end(self) -> None:
+        """End those that run, and every one that is begun from now on."""
+        with self._lock:
+            self._is_over = True
+            for process in self._running:
+                process.kill()
+
+
+def make_all(plans: Sequence[Plan], show: Show, *, at_once: int) -> None:
+    """Make the environments of these plans, so many at a time: pip unpacks on one processor.
+
+    Each is made whatever becomes of the others. Raise CreationError with what was wrong with those that failed; after
+    Ctrl-C nothing is left of what was not finished.
+    """
+    different = list({plan.name: plan for plan in plans}.values())
+    phases, pool = Phases(), ThreadPoolExecutor(max(1, min(at_once, len(different))))
+    try:
+        made = [pool.submit(make_planned, plan, show, phases) for plan in different]
+        wait(made)
+    except BaseException:
+        phases.end()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+    failed = [error for one in made if (error := one.exception()) is not None]
+    for error in failed:
+        if not isinstance(error, CreationError) or len(failed) == 1:
+            raise error
+    if failed:
+        raise CreationError("\n".join(map(str, failed)))
+
+
 def make_environment(
     framework: Framework,
     show: Show,
@@ -73,17 +133,18 @@ def make_environment(
     return make_planned(plan, show)
 
 
-def make_planned(plan: Plan, show: Show) -> Environment:
-    """Make the environment of a plan and return it, as `make_environment` does."""
-    folder = home() / plan.name
+def make_planned(plan: Plan, show: Show, phases: Phases | None = None) -> Environment:
+    """Make the environment of a plan and return it, as `make_environment` does; `phases` has its processes."""
+    folder, phases = home() / plan.name, phases or Phases()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(folder, show):
+        lock = _lock(folder, show)
+        with lock.acquire(cancel_check=phases.are_over):
             # Only now: another process may have made it while this one waited for the lock.
             if existing := already_made(plan):
                 show(f"{plan.name}: already there ({existing.path})")
                 return existing
-            return _make(folder, plan, show)
+            return _make(folder, plan, show, phases)
     except OSError as error:
         msg = f"cannot make {folder}: {_disk_full(str(error)) if error.errno == errno.ENOSPC else error}"
         raise CreationError(msg) from error
@@ -124,7 +185,7 @@ def _lock(folder: Path, show: Show) -> filelock.BaseFileLock:
     return lock
 
 
-def _make(folder: Path, plan: Plan, show: Show) -> Environment:
+def _make(folder: Path, plan: Plan, show: Show, phases: Phases) -> Environment:
     """Make a virtual environment and install into it; after any failure, Ctrl-C included, nothing of it is left."""
     if folder.exists() and read_marker(folder) is None:
         msg = f"{folder} is in the way: bakeoff did not make it; move it away, or name another environment by --name"
@@ -137,18 +198,19 @@ def _make(folder: Path, plan: Plan, show: Show) -> Environment:
         # The marker comes first, incomplete, so that a crash leaves a folder that is known to be bakeoff's.
         (folder / MARKER).write_bytes(msgspec.json.encode(plan.marker))
         show(f"{folder.name}: making the environment in {folder}{room(plan)}")
-        _run([sys.executable, "-m", "venv", str(folder)], folder.name, show)
+        run = partial(_run, name=folder.name, show=show, phases=phases)
+        run([sys.executable, "-m", "venv", str(folder)])
         environment = Environment(path=folder, info=plan.marker)
         requirements = plan.requirements if plan.pins is None else folder / REQUIREMENTS
         if plan.pins is not None:
             requirements.write_text(plan.pins, "utf-8")
         show(f"{folder.name}: installing {requirements}")
         pip = [str(environment.python), "-m", "pip", "--disable-pip-version-check", "--no-input"]
-        _run([*pip, "install", "--progress-bar", "off", "-r", str(requirements), *plan.added()], folder.name, show)
+        run([*pip, "install", "--progress-bar", "off", "-r", str(requirements), *plan.added()])
         rest = plan.framework.path / INSTALL
         if rest.is_file():
             show(f"{folder.name}: running {rest}")
-            _run([str(environment.python), str(rest)], folder.name, show, news=str.strip)
+            run([str(environment.python), str(rest)], news=str.strip)
         return _complete(environment, show, started)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -171,7 +233,9 @@ def _complete(environment: Environment, show: Show, started: float) -> Environme
     return Environment(path=environment.path, info=marker)
 
 
-def _run(command: list[str], name: str, show: Show, news: Callable[[str], str | None] | None = None) -> None:
+def _run(
+    command: list[str], name: str, show: Show, phases: Phases, news: Callable[[str], str | None] | None = None
+) -> None:
     """Run one phase and show its progress; raise CreationError with the last lines of its output if it fails.
 
     `news` turns a line of the output into what is shown, or None; by default for pip's output.
@@ -181,6 +245,7 @@ def _run(command: list[str], name: str, show: Show, news: Callable[[str], str | 
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors="replace"
     )
+    phases.begin(process)
     with process:
         assert process.stdout is not None
         try:
@@ -191,6 +256,7 @@ def _run(command: list[str], name: str, show: Show, news: Callable[[str], str | 
         except BaseException:
             process.kill()
             raise
+    phases.finish(process)
     if process.returncode:
         if missing := _no_such_version(last):
             msg = f"{name}: {missing}"
