@@ -63,6 +63,15 @@ LONGEST_FIRST = (
 TURNS = 8
 """Of the tests that are marked `by_turns` one in so many is run."""
 
+SLOW_TURNS = 2
+"""Of the cases of every other test that is marked `slow`, one in so many, and one at least where it has several."""
+
+NEVER_LEFT_OUT = tuple(
+    f"tests/{file}"
+    for file in ("race/test_soak.py", "race/test_damage.py", "race/test_interruptions.py", "cli/test_alone.py")
+)
+"""Kills, full disks and damaged records: what is lost there is a user's work."""
+
 TELL_S = 10.0
 """Between two lines of progress."""
 
@@ -195,10 +204,26 @@ def group_of(nodeid: str) -> str:
     return path
 
 
-def is_its_turn(item: pytest.Item) -> bool:
-    """Return whether a test is a part of this run: of those by turns, the sources draw one in so many."""
-    turns = {str(number) for number in range(TURNS)}
-    return item.get_closest_marker("by_turns") is None or "0" in first(turns, 1, f"{sources()} {item.nodeid}")
+def of_this_run(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests that are a part of this run, as the sources draw them."""
+    chosen = set()
+    cases: dict[str, dict[str, pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("by_turns"):
+            chosen |= {item} if _is_drawn(item.nodeid, TURNS) else set()
+        elif item.get_closest_marker("slow") is None or item.nodeid.startswith(NEVER_LEFT_OUT):
+            chosen.add(item)
+        else:
+            cases.setdefault(item.nodeid.partition("[")[0], {})[item.nodeid] = item
+    for test, each in cases.items():
+        count = -(-len(each) // SLOW_TURNS) if len(each) > 1 else int(_is_drawn(test, SLOW_TURNS))
+        chosen |= {each[nodeid] for nodeid in first(each, count, f"{sources()} {test}")}
+    return chosen
+
+
+def _is_drawn(name: str, turns: int) -> bool:
+    """Return whether it is a name's turn, of so many."""
+    return "0" in first(map(str, range(turns)), 1, f"{sources()} {name}")
 
 
 def contender_of(item: pytest.Item) -> tuple[str, ...]:
@@ -217,7 +242,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Within a group those of one contender follow each other: its process is there for all of them, and is started once.
     """
-    waiting = {item for item in items if not (is_all() or is_named(config) or is_its_turn(item))}
+    waiting = set() if is_all() or is_named(config) else {*items} - of_this_run(items)
     items[:] = [item for item in items if item not in waiting]
     config.hook.pytest_deselected(items=list(waiting))
     groups = {item: group_of(item.nodeid) for item in items}
@@ -245,14 +270,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say which workloads were drawn for the frameworks and modes that do not compute all of them."""
-    certified = any("contract/test_workloads.py" in report.nodeid for report in terminalreporter.getreports("passed"))
-    if certified and not is_all() and not is_named(config):
-        sys.path.append(str(ROOT / "tests" / "contract"))
-        told = importlib.import_module("deep").words()
-        terminalreporter.write_line(
-            f"drawn by the sources {sources()[:12]}, of the workloads ({VARIABLE}=all: all): {told}"
-        )
+    """Say which workloads were certified, in a run that computes a drawn part of them."""
+    if is_all() or is_named(config):
+        return
+    told: dict[str, list[str]] = {}
+    for report in terminalreporter.getreports("passed"):
+        if case := re.search(r"test_every_framework_computes_the_same\[(\w+-\w+)-(.+)]", report.nodeid):
+            told.setdefault(case[1], []).append(case[2])
+    if told:
+        terminalreporter.write_line(f"certified of what the sources {sources()[:12]} drew ({VARIABLE}=all: of all):")
+    for framework, workloads in sorted(told.items()):
+        terminalreporter.write_line(f"  {framework}: {', '.join(sorted(workloads))}")
 
 
 class Progress:

@@ -1,11 +1,13 @@
 """Which deep workloads are computed by which framework in one run of the tests, where computing all takes minutes.
 
-All workloads are computed in every run by the frameworks that are quick with them, in their default modes. The others,
+All workloads are computed by the frameworks that are quick with them, in their default modes. The others,
 whose compilers work for up to a minute for a deep workload, compute one of these and a part of the shallow ones; of
 shallow ones alone, so does every framework in its other modes.
 
 So it is with other tests that take a compiler's minutes: the vocabulary case by case, contenders with several options,
 values of an option, per-sample gradients, several devices, steps after a restore.
+
+Of all this a run has half the cases (`of_this_run` in tests/conftest.py).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 from contract_cases.cases import CASES
 from contract_cases.mixed import MIXED, RECURRENT
 from contract_cases.optimizers import OPTIMIZERS
-from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, MODES, PADDINGS, PUBLIC, WORKLOADS, is_deep
+from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, PADDINGS, PUBLIC, WORKLOADS, is_deep
 from several_devices import CLIPPED_WAYS, WAYS
 from tests.drawn import first, sources
 
@@ -290,12 +292,3 @@ DRAWN_BY_TEST: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     PLANTED_IN_A_LAYER: lambda asked: asked["plant"] in first(PLANTS, 1, f"{sources()} {asked['framework']}"),
 }
 """For each of these tests, whether one of its cases is a part of this run."""
-
-
-def words() -> str:
-    """Return what was drawn for certificates."""
-    parts = [f"{name}: {', '.join(sorted(drawn(name) | drawn_shallow(name)))}" for name in SLOW]
-    for name, mode in MODES:
-        if mode != DECLARED[name].info.options["mode"].default:
-            parts.append(f"{name} {mode}: {', '.join(sorted(drawn_beside(name, mode)))}")
-    return "; ".join(parts)

@@ -1,6 +1,6 @@
 // Looks at pages in a real browser, one start for all: node look.mjs CHROMIUM MODULES JOB, and prints what was found.
 //
-// JOB is a file: {pages: {name: path}, looks: [[width, theme], ...], profile: path, shots: folder or null}.
+// JOB is a file: {pages: {name: {path: path, looks: [[width, theme], ...]}}, profile: path, shots: folder or null}.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,7 +9,7 @@ const [chromium, modules, job] = process.argv.slice(2);
 const require = createRequire(`${modules}/`);
 const puppeteer = require("puppeteer-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const { pages, looks, profile, shots } = JSON.parse(readFileSync(job, "utf8"));
+const { pages, profile, shots } = JSON.parse(readFileSync(job, "utf8"));
 
 const browser = await puppeteer.launch({
   executablePath: chromium,
@@ -22,7 +22,7 @@ try {
   const tab = await browser.newPage();
   let asked = [];
   tab.on("request", (request) => request.isNavigationRequest() || asked.push(request.url()));
-  for (const [name, path] of Object.entries(pages)) {
+  for (const [name, { path, looks }] of Object.entries(pages)) {
     asked = [];
     await tab.goto(`file://${path}`);
     await tab.evaluate(axe);
