@@ -63,7 +63,7 @@ LONGEST_FIRST = (
 TURNS = 8
 """Of the tests that are marked `by_turns` one in so many is run."""
 
-SLOW_TURNS = 2
+SLOW_TURNS = 3
 """Of the cases of every other test that is marked `slow`, one in so many, and one at least where it has several."""
 
 NEVER_LEFT_OUT = tuple(

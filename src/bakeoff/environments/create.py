@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -48,6 +48,9 @@ _NOT_FOUND = re.compile(
 MOST_VERSIONS = 5  # of those that there are instead: the newest few fit in a line
 _DOWNLOADING = re.compile(r"\s*Downloading (?P<file>\S+) \((?P<size>[\d.]+) (?P<unit>[kMG]B)\)")
 _UNIT_BYTES = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
+
+_POLL_S = 0.1
+"""Between two looks at whether environments are made: a wait for a lock does not end by every Ctrl-C, a sleep does."""
 
 Show = Callable[[str], None]
 """Shows the user one line of progress."""
@@ -100,7 +103,8 @@ def make_all(plans: Sequence[Plan], show: Show, *, at_once: int) -> None:
     phases, pool = Phases(), ThreadPoolExecutor(max(1, min(at_once, len(different))))
     try:
         made = [pool.submit(make_planned, plan, show, phases) for plan in different]
-        wait(made)
+        while not all(one.done() for one in made):
+            time.sleep(_POLL_S)
     except BaseException:
         phases.end()
         raise
