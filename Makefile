@@ -8,6 +8,11 @@ VENV       := .venv
 BIN        := $(VENV)/bin
 READY      := $(VENV)/.ready
 
+# Where Python keeps nothing that it has compiled, as in many containers, each process would compile all that it imports,
+# for seconds: what make starts keeps it, and what is installed is compiled at once for what a user starts.
+COMPILE    := $(if $(PYTHONDONTWRITEBYTECODE),--compile-bytecode)
+unexport PYTHONDONTWRITEBYTECODE
+
 # Two processes run groups of tests, the longest first (tests/conftest.py), whose lines of progress stand for dots.
 SPREAD     := -n 2 -o console_output_style=classic
 
@@ -35,9 +40,8 @@ test: $(READY) ## every check, and tests with every framework (some 15 minutes o
 	$(BIN)/python tests/report/browser/tools.py
 	$(BIN)/pytest $(SPREAD) --durations=20
 
-# Python compiles what is imported; pip would compile all, for as long as it takes to install it.
 tested-environments: $(READY)
-	PIP_COMPILE=0 $(BIN)/bakeoff env create $(TESTED)
+	$(BIN)/bakeoff env create $(TESTED)
 
 test-all: ## as `make test`, of which the sources draw a part, with nothing left out but planted faults (about twice as long)
 	BAKEOFF_TESTS=all $(MAKE) test
@@ -88,7 +92,7 @@ $(READY): pyproject.toml
 	  || { echo "this Python cannot make environments; on Debian: apt install python3-venv" >&2; exit 1; }
 	@echo "bakeoff: setting up its own environment in $(VENV)"
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
-	@$(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(OWN) \
+	@$(PIP) uv && $(BIN)/uv pip install --quiet $(COMPILE) --python $(BIN)/python $(OWN) \
 	  || { echo "bakeoff: uv could not; pip goes on, by its own settings"; $(PIP) $(OWN); }
 	@touch $@
 

@@ -26,7 +26,6 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import stdtr, stdtrit
 
 from bakeoff.spec.verdict import Interval
@@ -155,6 +154,7 @@ def _chance(row: _Row, known: Raced) -> float:
     """Return how probable so large a difference is where there is none."""
     if row.difference <= ROUNDING * max(known.first_s, known.second_s):
         return 1.0
+    from scipy.optimize import brentq  # here: it takes longer to import than all else of a short command
 
     def beyond(errors: float) -> float:
         return row.difference - row.distance(errors, -1)
