@@ -35,7 +35,7 @@ demo: environments ## race the frameworks on handwritten digits: verdict, chart 
 	@echo
 	@$(CALL)
 
-test: $(READY) ## every check, and tests with every framework (some 15 minutes on 2 cores after set-up)
+test: $(READY) ## every check, and tests with every framework (some 20 minutes on 2 cores after set-up)
 	@$(MAKE) --no-print-directory --jobs=2 check tested-environments
 	$(BIN)/python tests/report/browser/tools.py
 	$(BIN)/pytest $(SPREAD) --durations=20
@@ -43,7 +43,7 @@ test: $(READY) ## every check, and tests with every framework (some 15 minutes o
 tested-environments: $(READY)
 	$(BIN)/bakeoff env create $(TESTED)
 
-test-all: ## as `make test`, of which the sources draw a part, with nothing left out but planted faults (about twice as long)
+test-all: ## as `make test`, of which the sources draw a part, with nothing left out but planted faults
 	BAKEOFF_TESTS=all $(MAKE) test
 
 test-quick: check ## lint, types and every test that is not slow, without any framework (some 5 minutes on 2 cores)

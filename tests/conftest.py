@@ -64,7 +64,8 @@ TURNS = 8
 """Of the tests that are marked `by_turns` one in so many is run."""
 
 SLOW_TURNS = 3
-"""Of the cases of every other test that is marked `slow`, one in so many, and one at least where it has several."""
+"""Of the cases of every other test that is marked `slow`, one in so many, and one at least of each framework and mode
+that has several."""
 
 NEVER_LEFT_OUT = tuple(
     f"tests/{file}"
@@ -207,16 +208,16 @@ def group_of(nodeid: str) -> str:
 def of_this_run(items: list[pytest.Item]) -> set[pytest.Item]:
     """Return the tests that are a part of this run, as the sources draw them."""
     chosen = set()
-    cases: dict[str, dict[str, pytest.Item]] = {}
+    cases: dict[tuple[str, str], dict[str, pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("by_turns"):
             chosen |= {item} if _is_drawn(item.nodeid, TURNS) else set()
         elif item.get_closest_marker("slow") is None or item.nodeid.startswith(NEVER_LEFT_OUT):
             chosen.add(item)
         else:
-            cases.setdefault(item.nodeid.partition("[")[0], {})[item.nodeid] = item
-    for test, each in cases.items():
-        count = -(-len(each) // SLOW_TURNS) if len(each) > 1 else int(_is_drawn(test, SLOW_TURNS))
+            cases.setdefault((item.nodeid.partition("[")[0], group_of(item.nodeid)), {})[item.nodeid] = item
+    for (test, group), each in cases.items():
+        count = -(-len(each) // SLOW_TURNS) if len(each) > 1 else int(_is_drawn(f"{test} {group}", SLOW_TURNS))
         chosen |= {each[nodeid] for nodeid in first(each, count, f"{sources()} {test}")}
     return chosen
 
