@@ -81,6 +81,15 @@ def test_doctor_tells_why_an_import_fails(cli: Cli, monkeypatch: pytest.MonkeyPa
     assert "cannot be used: OSError: libnothing.so" in cli("doctor").out
 
 
+def test_doctor_tells_where_python_keeps_nothing_compiled(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a framework's start takes seconds more in every process: the command that ends it can be pasted."""
+    monkeypatch.setattr(interpreters, "available", lambda: ({"fake": sys.executable}, {}))
+    for compiled in (True, False):
+        answer = ProbeAnswer(devices=["cpu"], compiled=compiled)
+        monkeypatch.setattr("bakeoff.environments.probe.probe", lambda *_, answer=answer, **__: answer)
+        assert ("unset PYTHONDONTWRITEBYTECODE\n" in cli("doctor").out) is not compiled
+
+
 def test_the_machine_is_told_before_any_framework_answers(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Frameworks are imported at once, and each answer is printed as it comes: the slow one last."""
     both = {"other": sys.executable, "fake": sys.executable}

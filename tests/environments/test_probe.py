@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+import bakeoff
 from bakeoff.environments.declared import framework
 from bakeoff.environments.probe import probe
 
@@ -89,3 +92,22 @@ def test_what_is_no_interpreter_is_told(tmp_path: Path, kind: str) -> None:
         program.chmod(0o755)
     error = probe(str(program), framework("fake").path).error
     assert ("cannot be started" if kind == "missing" else "no python here (exit code 5)") in error
+
+
+@pytest.mark.parametrize(("keeps", "compiles_before"), [(True, False), (False, False), (False, True)])
+def test_a_probe_tells_where_each_process_compiles_what_it_imports(
+    tmp_path: Path,
+    *,
+    keeps: bool,
+    compiles_before: bool,  # as pip does, and uv does not
+) -> None:
+    """Of sources that Python keeps nothing compiled of, as many containers have it, an import takes seconds more."""
+    (tmp_path / "frame.py").touch()
+    if compiles_before:
+        py_compile.compile(str(tmp_path / "frame.py"))
+    code = "import builtins, frame; from bakeoff.trial.probe import is_compiled; print(*map(is_compiled, {}))"
+    paths = os.pathsep.join([str(tmp_path), str(Path(bakeoff.__file__).parents[1])])
+    variables = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "" if keeps else "1"}
+    asked = ["frame", "builtins", "never_imported"]
+    said = subprocess.run([sys.executable, "-c", code.format(asked)], capture_output=True, env=variables, check=True)
+    assert said.stdout.split() == [str(keeps or compiles_before).encode(), b"True", b"True"]

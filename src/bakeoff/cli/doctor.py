@@ -113,6 +113,12 @@ def _show() -> None:
             said = f"{versions}; devices: {', '.join(answer.devices)}; Python {answer.python}"
         _tell(name, said)
         typer.echo(f"{'':<{HEAD}}{interpreters[name]}")
+        if not answer.compiled:
+            _tell(
+                "",
+                "each process compiles all that it imports, for seconds, since Python keeps nothing of it; that ends:",
+            )
+            typer.echo(f"{'':<{HEAD}}unset PYTHONDONTWRITEBYTECODE")
         _show_idle_gpu(name, answer, facts)
 
 
@@ -357,4 +363,5 @@ def _answer(answer: "ProbeAnswer | None") -> dict[str, Any]:
         "python": answer.python if answer and known else None,
         "versions": answer.versions if answer and known else {},
         "devices": answer.devices if answer and known else [],
+        "compiled": answer.compiled if answer and known else None,
     }

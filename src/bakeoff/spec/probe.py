@@ -22,5 +22,7 @@ class ProbeAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Versions of CUDA's libraries, plug-ins and compilers for GPUs beside it, by name."""
     tools: list[str] = []
     """What there is of `Need.tools`."""
+    compiled: bool = True
+    """Whether Python finds the framework's own sources compiled; False where each process compiles them anew."""
     error: str = ""
     """Why the framework cannot be used; empty when it can."""

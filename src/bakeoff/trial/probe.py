@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import sys
 import sysconfig
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,17 @@ def _asked(engine: Any, info: FrameworkInfo, python: str) -> ProbeAnswer:
         kernels=list(built.kernels) if built else [],
         packages=gpu_packages.versions(),
         tools=tools(),
+        compiled=is_compiled(info.module),
     )
+
+
+def is_compiled(module: str) -> bool:
+    """Return whether what Python has compiled of an imported module is kept, or there is nothing to compile.
+
+    Pip compiles what it installs, uv does not, and where PYTHONDONTWRITEBYTECODE is set an import keeps nothing.
+    """
+    spec = sys.modules[module].__spec__ if module in sys.modules else None
+    return spec is None or spec.cached is None or Path(spec.cached).exists()
 
 
 def tools() -> list[str]:
