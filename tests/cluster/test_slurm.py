@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 ELEMENTS = int(os.environ.get("BAKEOFF_SLURM_ELEMENTS", "4"))
-"""BAKEOFF_SLURM_ELEMENTS=1000 BAKEOFF_SLURM_ARRAY=1001 is the long form of what every run of the tests does."""
+"""BAKEOFF_SLURM_ELEMENTS=1000 BAKEOFF_SLURM_ARRAY=1001 is the long form of what the tests do."""
 
 GPUS = {"sees GPU 0", "sees GPU 1"}
 WORK = ("run", "mlp-mnist", "fake", "--size", "reduced", "--data", "synthetic", "--rounds", "2")
