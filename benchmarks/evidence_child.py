@@ -17,7 +17,7 @@ import msgspec
 
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.trial.evidence import gather, with_spread
-from bakeoff.trial.framework import make_engine, set_variables
+from bakeoff.trial.framework import make_engine
 from bakeoff.trial.inputs import batches_of
 from bakeoff.trial.model import make_model
 
@@ -40,7 +40,6 @@ def compute(engine: Engine, trial: TrialSpec, folder: Path) -> None:
 def main(path: str) -> None:
     """Compute every trial of a file: pairs of a folder and what is asked."""
     trials = msgspec.json.decode(Path(path).read_bytes(), type=list[tuple[str, TrialSpec]])
-    set_variables(trials[0][1].variables)
     engine, _ = make_engine(Path(trials[0][1].framework_path))
     for folder, trial in trials:
         if not (Path(folder) / "evidence.json").exists():

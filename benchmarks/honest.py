@@ -103,7 +103,9 @@ def compute(cases: list[Case], root: Path) -> None:
         job = root / f"trials-{number}.json"
         job.write_bytes(msgspec.json.encode(trials))
         source = str(Path(bakeoff.__file__).parents[1])
-        subprocess.run([interpreter, str(CHILD), str(job)], check=False, env=os.environ | {"PYTHONPATH": source})
+        # In the environment it starts with: malloc reads its tunables before anything of Python runs.
+        given = os.environ | trials[0][1].variables | {"PYTHONPATH": source}
+        subprocess.run([interpreter, str(CHILD), str(job)], check=False, env=given)
 
 
 def exhibit(case: Case, plan: ContenderPlan, purpose: Purpose) -> Exhibit | None:
