@@ -39,7 +39,7 @@ def test_every_option_is_resolved() -> None:
 def test_the_worker_s_options_are_everybody_s() -> None:
     """A framework that does not declare the state of malloc has it all the same, with the values that there are."""
     assert resolve("tiny:malloc=fresh")["malloc"] == "fresh"
-    with pytest.raises(UsageError, match="malloc=old; possible: settled, fresh"):
+    with pytest.raises(UsageError, match="malloc=old; possible: settled, fresh, keep"):
         resolve("tiny:malloc=old")
 
 

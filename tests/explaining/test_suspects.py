@@ -89,7 +89,7 @@ def test_what_two_contenders_of_a_framework_differ_in_is_turned_first() -> None:
 
 def test_another_framework_is_followed_to_better_values_alone() -> None:
     """A compiled contender is not made eager because a faster one is; what has no better value is turned either way."""
-    info = declared(mode=("compiled", "eager"), malloc=("settled", "fresh"), threads=("1", "2"))
+    info = declared(mode=("compiled", "eager"), malloc=("settled", "fresh", "keep"), threads=("1", "2"))
     compiled = planned("slow", mode="compiled", threads="2").contender
     assert turned_for("element-wise", info, planned("quick", mode="eager").contender, compiled) == ""
     eager = planned("slow", mode="eager", threads="2").contender
@@ -160,7 +160,7 @@ def test_a_cause_that_both_have_explains_no_gap(quick: float | None, count: int)
     if quick is not None:
         causes.append(Cause(label="quick", name="page faults", said="", numbers={"faults_per_step": quick}))
     found = suspects_of(gap(), QUICK, planned("slow", malloc="fresh"), declared(), causes=causes)
-    assert [one.switch for one in found] == ["malloc=settled", ""][:count]
+    assert [one.switch for one in found] == ["malloc=keep", ""][:count]
 
 
 def test_denormals_are_no_control_where_the_faster_one_has_them_otherwise() -> None:
@@ -181,15 +181,15 @@ def test_only_the_slower_ones_causes_are_suspects_whatever_else_the_faster_one_h
     assert suspects_of(gap(), QUICK, slow, declared(), causes=others[1:]) == []
     waiting = Cause(label="quick", name="waiting threads", said="", numbers={"cores": 5000.0})
     one, _ = suspects_of(gap(), QUICK, slow, declared(), causes=[mine, waiting])
-    assert one.switch == "malloc=settled"
+    assert one.switch == "malloc=keep"
 
 
 def test_a_cause_that_nothing_turns_stays_a_hypothesis_or_a_remark() -> None:
     """A framework without the option says so, and clocks are nobody's switch."""
     causes = [Cause(label="slow", name=name, said="") for name in ("page faults", "clocks")]
-    (one,) = suspects_of(gap(), QUICK, planned("slow", malloc="settled"), declared(), causes=causes)
+    (one,) = suspects_of(gap(), QUICK, planned("slow", malloc="keep"), declared(), causes=causes)
     assert (one.cause, one.switch) == ("page faults", "")
-    assert "malloc=settled" in one.reason
+    assert "malloc=keep" in one.reason
 
 
 def test_a_switch_is_predicted_to_save_at_most_the_rows_that_it_acts_on() -> None:

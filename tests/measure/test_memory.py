@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,25 +43,33 @@ print(json.dumps(readings))
 
 STEPS = """
 import json, resource, sys, numpy as np
-from bakeoff.measure.memory import freshen_malloc, settle_malloc
-if sys.argv[1] == "fresh":
-    freshen_malloc()
-if sys.argv[1] in ("settled", "fresh"):
+from threading import Thread
+from bakeoff.measure.memory import PREPARE, settle_malloc
+state, mebibytes, threads = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+if state in PREPARE:
+    PREPARE[state]()
     settle_malloc()
 faults = []
 for _ in range(6):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    buffers = [np.ones(2 << 20, np.uint8) for _ in range(5)]
-    del buffers
+    buffers = []
+    make = lambda: buffers.extend(np.ones(mebibytes << 20, np.uint8) for _ in range(5))
+    if threads:
+        (one := Thread(target=make)).start()
+        one.join()
+    else:
+        make()
+    del buffers[:]
     faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 print(json.dumps(faults))
 """
 
 
 def told(script: str, *arguments: str) -> list[Any]:
-    """Run a script in a fresh process and read its answer."""
+    """Run a script in a fresh process, whose page faults are of small pages, and read its answer."""
     command = [sys.executable, "-c", script, *arguments]
-    answer: list[Any] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    environment = os.environ | {"NUMPY_MADVISE_HUGEPAGE": "0"}
+    answer: list[Any] = json.loads(subprocess.run(command, capture_output=True, check=True, env=environment).stdout)
     return answer
 
 
@@ -85,38 +95,93 @@ def test_the_peak_is_of_the_whole_life() -> None:
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the thresholds are glibc's")
 def test_a_settled_allocator_keeps_what_steps_free() -> None:
     """After settling, buffers that each step allocates and frees cost no page faults from the second step on."""
-    assert max(told(STEPS, "settled")[1:]) < 100
-    assert max(told(STEPS, "as it is")[1:]) > 1000
+    assert max(told(STEPS, "settled", "2")[1:]) < 100
+    assert max(told(STEPS, "as it is", "2")[1:]) > 1000
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the thresholds are glibc's")
+@pytest.mark.parametrize("threads", [(), ("threads",)])
+def test_an_allocator_that_keeps_has_no_largest_block(
+    monkeypatch: pytest.MonkeyPatch, threads: tuple[str, ...]
+) -> None:
+    """A settled one gives blocks of 32 MiB and more back all the same; with malloc=keep they cost no page faults.
+
+    Frameworks allocate on threads of their own, too, whose heaps would end at 64 MiB: there is one heap for all.
+    """
+    monkeypatch.delenv(memory.TUNABLES, raising=False)
+    assert min(told(STEPS, "settled", "70", *threads)[1:]) > 1000
+    monkeypatch.setenv(memory.TUNABLES, memory.KEEPING)
+    assert max(told(STEPS, "keep", "70", *threads)[1:]) < 100
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the thresholds are glibc's")
 def test_a_fresh_allocator_stays_fresh() -> None:
     """Whatever large block is freed after it, buffers of every step are fetched from the kernel again."""
-    assert min(told(STEPS, "fresh")[1:]) > 1000
+    assert min(told(STEPS, "fresh", "2")[1:]) > 1000
 
 
-def test_without_glibc_there_is_no_fresh_malloc(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the thresholds cannot be set, malloc=fresh is refused, never ignored; the state is then unknown."""
+@pytest.mark.parametrize("state", ["fresh", "keep"])
+def test_without_glibc_there_is_no_other_malloc(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
+    """Where nothing can be set, a state that was asked for is refused, never ignored; what is in force is unknown."""
     monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: object())
-    with pytest.raises(UnsupportedError, match="malloc=fresh needs glibc"):
-        memory.freshen_malloc()
+    with pytest.raises(UnsupportedError, match=f"malloc={state} needs glibc"):
+        memory.PREPARE[state]()
     assert memory.malloc_state() is None
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="tunables of glibc")
+def test_a_malloc_that_keeps_nothing_is_refused_where_it_was_to_keep() -> None:
+    """As where a wrapper around the interpreter empties the environment that a trial begins with."""
+    with pytest.raises(UnsupportedError, match="malloc=keep needs glibc"):
+        memory.hold_kept_malloc()
+
+
+def test_tunables_of_the_user_stay_beside_those_that_keep() -> None:
+    """Both are heeded, and of one that both set bakeoff's, which the user has asked for by name."""
+    theirs = "glibc.malloc.tcache_count=0"
+    assert memory.to_keep({memory.TUNABLES: theirs}) == {memory.TUNABLES: f"{theirs}:{memory.KEEPING}"}
+    assert memory.to_keep({}) == {memory.TUNABLES: memory.KEEPING}
 
 
 STATE = """
 import json, sys
-from bakeoff.measure.memory import malloc_state, settle_malloc
-if sys.argv[1] == "settled":
-    settle_malloc()
+from bakeoff.measure.memory import PREPARE, malloc_state
+if sys.argv[1] in PREPARE:
+    PREPARE[sys.argv[1]]()
 print(json.dumps([malloc_state()]))
 """
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the thresholds are glibc's")
-@pytest.mark.parametrize("state", ["settled", "fresh"])
-def test_the_state_of_malloc_is_read_back(state: str) -> None:
-    """Whether malloc is settled is told by what it does with a block, not by what was asked for."""
-    assert told(STATE, state) == [state]
+@pytest.mark.parametrize(
+    ("given", "tunables", "state"),
+    [
+        ("settled", "", "settled"),
+        ("fresh", "", "fresh"),
+        ("keep", memory.KEEPING, "keep"),
+        ("settled", memory.LARGE_ARRAYS, "settled"),
+        ("settled", "glibc.malloc.mmap_max=0", "keep"),
+    ],
+)
+def test_the_state_of_malloc_is_read_back(
+    monkeypatch: pytest.MonkeyPatch, given: str, tunables: str, state: str
+) -> None:
+    """It is told by what malloc does with blocks, not by what was asked for."""
+    monkeypatch.setenv(memory.TUNABLES, tunables)
+    assert told(STATE, given) == [state]
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the variables are glibc's")
+def test_a_program_of_ones_own_keeps_by_three_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that docs/options.md names bring about what malloc=keep does."""
+    page = (Path(__file__).parents[2] / "docs/options.md").read_text()
+    named = dict(re.findall(r"(MALLOC_\w+)=(-?\d+)", page))
+    assert len(named) == 3
+    monkeypatch.delenv(memory.TUNABLES, raising=False)
+    for name, value in named.items():
+        monkeypatch.setenv(name, value)
+    assert told(STATE, "as it is") == ["keep"]
+    assert max(told(STEPS, "as it is", "70", "threads")[1:]) < 100
 
 
 SETTLED = """

@@ -307,6 +307,27 @@ def test_the_float64_stage_has_a_malloc_for_large_arrays_and_no_other_process(
     assert {one.inherited.get(memory.TUNABLES, "") for one in kept} == {theirs}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="tunables of glibc")
+@pytest.mark.parametrize("theirs", ["", "glibc.malloc.tcache_count=0"])
+def test_a_contender_that_is_to_keep_memory_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: str
+) -> None:
+    """Malloc reads its tunables before anything else of a process runs; its program in float64 is the reference's."""
+    monkeypatch.setenv(memory.TUNABLES, theirs)
+    monkeypatch.chdir(tmp_path)
+    contenders = ("fake:clock=real,malloc=keep", "fake:clock=real")
+    request = Request(
+        workload="mlp-mnist", contenders=contenders, size="reduced", data="synthetic", max_rounds=1, results="results"
+    )
+    conductor.run(request, stages=(certify.wanted, rounds.wanted))
+    (comparison,) = (tmp_path / "results").glob("mlp-mnist-*")
+    kept = {name: record for name, record in read_records(comparison).records.items() if record.outcome == "done"}
+    states = {name: record.settings["malloc"] for name, record in kept.items() if name.startswith("r01-")}
+    assert sorted(states.values()) == ["keep", "settled"]
+    assert {name for name, state in states.items() if state == "keep"} == {"r01-fake-clock=real-malloc=keep"}
+    assert not any(name.startswith("program-") for name in kept)
+
+
 def test_a_marked_process_is_found_in_any_session(tmp_path: Path) -> None:
     """The guard ends what carries the mark, whatever its session, and nothing else."""
     command = [sys.executable, "-c", "import time; time.sleep(60)"]

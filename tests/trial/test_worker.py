@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from bakeoff.measure import memory
 from bakeoff.spec import protocol
+from bakeoff.spec.options import WORKER_OPTIONS
 from bakeoff.spec.trial import CACHE_FOLDER, SNAPSHOT_STEPS, TrialSpec
 from bakeoff.store.files import TRIAL_FILE, read_record, write_trial
 from bakeoff.trial.inputs import Batches
@@ -69,23 +72,25 @@ def test_the_state_is_saved_among_the_certificates_steps(trial_of: Any, fake: Pa
     assert scaled.snapshot_steps() > spec.snapshot_steps(), "the scale of the loss comes down first"
 
 
-@pytest.mark.parametrize(("options", "times"), [({}, 1), ({"malloc": "settled"}, 1), ({"malloc": "fresh"}, 0)])
-def test_malloc_is_fresh_only_where_that_is_asked(
+@pytest.mark.parametrize(
+    ("options", "state"),
+    [({}, "settled"), *(({"malloc": state}, state) for state in WORKER_OPTIONS["malloc"].values)],
+)
+def test_malloc_is_in_the_state_that_is_asked(
     trial_of: Any,
     fake: Path,
     fakes_options: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
     options: dict[str, str],
-    times: int,
+    state: str,
 ) -> None:
-    """Every worker settles malloc before its framework's import, but for malloc=fresh."""
-    settled: list[bool] = []
-    fresh: list[bool] = []
-    monkeypatch.setattr("bakeoff.measure.memory.settle_malloc", lambda: settled.append(True))
-    monkeypatch.setattr("bakeoff.measure.memory.freshen_malloc", lambda: fresh.append(True))
+    """Every worker brings malloc into one before its framework's import: settled, if nothing else is asked."""
+    brought: list[str] = []
+    for name in memory.PREPARE:
+        monkeypatch.setitem(memory.PREPARE, name, partial(brought.append, name))
     worker = TrialProcess(trial_of(fake, **fakes_options, **options), started_ns=1)
     assert isinstance(worker.start(), protocol.Ready)
-    assert (len(settled), len(fresh)) == (times, 1 - times)
+    assert brought == [state]
 
 
 def test_variables_are_set_before_the_framework_is_imported(

@@ -123,7 +123,7 @@ OF_CAUSES = {
 }
 """The option that turns a cause which is no operation."""
 
-TO = {"denormals": "flush", "malloc": "settled", "threads": "1"}
+TO = {"denormals": "flush", "malloc": "keep", "threads": "1"}
 """The value that it is turned to."""
 
 

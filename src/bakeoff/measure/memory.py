@@ -36,6 +36,14 @@ of a freed array is kept for the next one; else it goes back to the kernel from 
 a recurrent weight does at every step. That of 64 MiB or more still goes back, and what is free beyond twice that at the
 end of the heap: a larger bound takes more memory, since what is freed lies between what is not."""
 
+KEEPING = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=9223372036854775807:glibc.malloc.arena_max=1"
+"""Of the same: no block is mapped by itself, and nothing is given back. One heap for all threads: those of others end
+at 64 MiB (HEAP_MAX_SIZE), and what does not fit is mapped all the same, as what XLA's threads need for a step was."""
+
+LARGE_BYTES = 128 << 20
+"""A block that malloc takes from its heap only where it keeps whatever is freed: above what settling can reach, and
+above the threshold of LARGE_ARRAYS."""
+
 RESET_PEAK = "5"
 """Written to /proc/self/clear_refs, it resets the peak resident size: proc(5)."""
 
@@ -67,16 +75,36 @@ def freshen_malloc() -> None:
         raise UnsupportedError(msg)
 
 
+def hold_kept_malloc() -> None:
+    """Raise UnsupportedError unless malloc keeps whatever is freed, as `to_keep` has it begin.
+
+    It cannot be set later: a thread that was there before, as NumPy's, has brought heaps of their own for all others.
+    """
+    if malloc_state() != "keep":
+        msg = "malloc=keep needs glibc's malloc, from version 2.26 on, which this process does not have"
+        raise UnsupportedError(msg)
+
+
+PREPARE = {"settled": settle_malloc, "fresh": freshen_malloc, "keep": hold_kept_malloc}
+"""What brings malloc into each state of the option `malloc`, or holds that it is there, before a framework's import."""
+
+
+def to_keep(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variable by which malloc begins to keep whatever is freed; tunables that the user has set stay."""
+    return {TUNABLES: ":".join(filter(None, (environment.get(TUNABLES), KEEPING)))}
+
+
 def for_large_arrays(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variable by which malloc begins fit for large arrays; nothing where the user has set tunables."""
     return {} if TUNABLES in environment else {TUNABLES: LARGE_ARRAYS}
 
 
 def malloc_state() -> str | None:
-    """Return whether glibc's malloc is "settled" or "fresh" now; None with another malloc.
+    """Return the state that glibc's malloc is in now, as the option `malloc` has it; None with another malloc.
 
-    A settled malloc takes a block of almost SETTLING_BYTES from its heap, a fresh one takes it from the kernel by mmap.
-    Asking may settle it, so that this is called when everything is measured.
+    One that keeps takes even a block of LARGE_BYTES from its heap; a settled one a block of almost SETTLING_BYTES,
+    which a fresh one takes from the kernel by mmap. Asking may settle it, so that this is called when everything is
+    measured.
     """
     try:
         libc = ctypes.CDLL(None)
@@ -85,14 +113,22 @@ def malloc_state() -> str | None:
         libc.mallinfo2.restype = _Mallinfo
     except (AttributeError, OSError):
         return None
+    if _is_of_heap(libc, LARGE_BYTES):
+        return "keep"
+    of_heap = _is_of_heap(libc, SETTLING_BYTES - (1 << 20))
+    return None if of_heap is None else "settled" if of_heap else "fresh"
+
+
+def _is_of_heap(libc: ctypes.CDLL, size: int) -> bool | None:
+    """Return whether malloc takes a block from its heap, and not from the kernel; None where glibc is not asked."""
     before = libc.mallinfo2()
-    block = libc.malloc(SETTLING_BYTES - (1 << 20))
+    block = libc.malloc(size)
     after = libc.mallinfo2()
     libc.free(block)
     if after.hblks > before.hblks:
-        return "fresh"
+        return False
     # Another malloc that is loaded in glibc's place (LD_PRELOAD) leaves glibc's counters where they are.
-    return "settled" if block and after.uordblks > before.uordblks else None
+    return True if block and after.uordblks > before.uordblks else None
 
 
 class _Mallinfo(ctypes.Structure):

@@ -296,7 +296,8 @@ def _program(
 ) -> tuple[Program | None, str]:
     """Return how a contender's code runs in float64, or why it does not; neither where it is timed in float64.
 
-    Batches are on the device: a way of input is checked in the settings that are timed.
+    Batches are on the device, and malloc is set for float64: what does not compute is checked in the settings that are
+    timed.
     """
     info = declared.info
     if options["tier"] == NATIVE or options.get("precision") == "float64":
@@ -305,7 +306,8 @@ def _program(
     if support is None or "float64" not in support.values:
         why = support.why if support and support.why else "it has no such precision"
         return None, f"{info.title} is not run in float64: {why}"
-    wanted = asked | {"precision": "float64"} | ({"input": "resident"} if "input" in options else {})
+    aside = {"input": "resident", "malloc": "settled"}
+    wanted = asked | {"precision": "float64"} | {name: value for name, value in aside.items() if name in options}
     if not info.listed:  # A script has no arithmetic: what it says in float64 is what the reference says.
         wanted = {name: options[name] for name in (DEVICES, SYNC) if name in options} | (info.reference or {})
     try:

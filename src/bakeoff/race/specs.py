@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from bakeoff.measure.gpus import uuid_in, uuids_for, variables_for
-from bakeoff.measure.memory import for_large_arrays
+from bakeoff.measure.memory import for_large_arrays, to_keep
 from bakeoff.race.scaling import core_sets, cores_of
 from bakeoff.spec.contender import slug
 from bakeoff.spec.group import LOOPBACK, Group
@@ -110,6 +110,7 @@ class Specs:
         if plan.contender.options.get("device") == "cuda":
             variables |= variables_for(",".join(uuids_for(uuid_in(self._comparison.machine), plan.devices)))
         malloc = for_large_arrays(os.environ) if KINDS[purpose].large_arrays else {}
+        malloc |= to_keep(os.environ) if plan.contender.options.get("malloc") == "keep" else {}
         return malloc | _filled(variables, plan, str(kept))
 
     def _cache_state(self, plan: ContenderPlan, purpose: Purpose) -> CacheState:

@@ -149,8 +149,9 @@ WORKER_OPTIONS: dict[str, Option] = {
     for option in (
         Option(
             name="malloc",
-            values=("settled", "fresh"),
-            meaning="memory that steps free: kept, as where a large block was once freed; or given back at once",
+            values=("settled", "fresh", "keep"),
+            meaning="memory that steps free: blocks of up to 32 MiB are kept, as where a large one was once freed; all "
+            "is given back at once; or all is kept",
         ),
         Option(
             name="tier",

@@ -72,10 +72,7 @@ def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
     set_denormals(trial.contender.options)
     seen = inherited(trial.watched, os.environ)
     draft.put(inherited={name: value for name, value in seen.items() if name not in trial.variables})
-    if trial.contender.options.get("malloc") == "fresh":
-        memory.freshen_malloc()
-    else:
-        memory.settle_malloc()
+    memory.PREPARE[trial.contender.options.get("malloc", "settled")]()
     began_ns = time.perf_counter_ns()
     try:
         engine, clock = make_engine(folder)
