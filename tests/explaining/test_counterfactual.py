@@ -20,6 +20,7 @@ from bakeoff.judge.explained import explain
 from bakeoff.judge.explanation import Explanation
 from bakeoff.race import conductor, counterfactual, forecast_why
 from bakeoff.race.counterfactual import check, gaps_to_fastest
+from bakeoff.race.progress import Event, TrialEnded
 from bakeoff.race.stages import explain as stage
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.files import write_end
@@ -136,6 +137,39 @@ def test_a_race_that_was_cut_short_goes_on(checked: Any, request_of: Any) -> Non
     check(explain(folder), request_of(*contenders, max_rounds=ROUNDS), launch=InlineWorker, probe_s=0.001)
     assert [path.name for path in raced.parent.iterdir() if path.is_dir()] == [link.comparison]
     assert len(list(raced.glob(f"r{ROUNDS:02d}-*"))) == 2 + len(link.labels)
+    assert counterfactual.is_checked(folder)
+    assert explain(folder).suspects[0].status == "confirmed"
+
+
+@pytest.mark.parametrize("at", ["certify-", "r02-"])
+def test_a_race_that_was_interrupted_goes_on(checked: Any, request_of: Any, at: str) -> None:  # noqa: F811
+    """Ctrl-C in the midst of it: what it has finished is not run again, and no second race begins beside it."""
+    contenders = f"fake:{SCRIPT}", f"fake:{SCRIPT},planted_ms=0.5"
+    request = request_of(*contenders, max_rounds=ROUNDS)
+    outcome = conductor.run(request, launch=InlineWorker, probe_s=0.001, also=[stage.wanted])
+    folder, ended = Path(outcome.path), []
+
+    def interrupting(event: Event) -> None:
+        ended.extend([event.name] if isinstance(event, TrialEnded) else [])
+        if isinstance(event, TrialEnded) and event.name.startswith(at):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        check(explain(folder), request, interrupting, launch=InlineWorker, probe_s=0.001)
+    (link,) = read_checks(folder).links
+    assert (folder / "checks" / link.comparison / ended[0]).is_dir()
+    assert not counterfactual.is_checked(folder)
+    assert explain(folder).suspects[0].saved_s is None
+    again: list[str] = []
+    check(
+        explain(folder),
+        request,
+        lambda event: again.extend([event.name] if isinstance(event, TrialEnded) else []),
+        launch=InlineWorker,
+        probe_s=0.001,
+    )
+    assert [path.name for path in (folder / "checks").iterdir() if path.is_dir()] == [link.comparison]
+    assert not {*again} & {name for name in ended[:-1] if not name.startswith(at)}
     assert counterfactual.is_checked(folder)
     assert explain(folder).suspects[0].status == "confirmed"
 

@@ -17,7 +17,7 @@ from bakeoff.race import conductor
 from bakeoff.race.again import text_of
 from bakeoff.race.budget import CHECKS, Stopwatch, with_budget
 from bakeoff.race.notices import idle_options
-from bakeoff.race.progress import Observer, silent
+from bakeoff.race.progress import Event, Observer, Prepared, silent
 from bakeoff.race.stages import certify, explain, late, rounds, selftest
 from bakeoff.race.stages.stage import PROCESS_S, State, Wanted
 from bakeoff.race.workers.process import ProcessWorker
@@ -73,11 +73,25 @@ def check(
         asked, link = _request(explanation, links[place], request), links[place]
         if link.is_open or _is_cut(link, folder):
             first = msgspec.structs.replace(with_budget(asked, mine.left_s(CHECKS)), resume=not link.is_open)
-            outcome = conductor.run(first, observe, launch=launch, probe_s=probe_s, stages=_stages(link))
-            links[place] = msgspec.structs.replace(link, comparison=Path(outcome.path).name)
-            write_checks(folder, Checks(links=links))
+            noting = _noting(observe, links, place, folder)
+            conductor.run(first, noting, launch=launch, probe_s=probe_s, stages=_stages(link))
         race = folder / CHECKS_FOLDER / links[place].comparison
         conductor.add(race, with_budget(asked, mine.left_s()), [explain.wanted], observe, launch=launch)
+
+
+def _noting(observe: Observer, links: list[Link], place: int, folder: Path) -> Observer:
+    """Return an observer that writes down which race is about a link as soon as it has a folder.
+
+    A race that is interrupted is then gone on with, and what it has finished is not lost.
+    """
+
+    def noting(event: Event) -> None:
+        if isinstance(event, Prepared):
+            links[place] = msgspec.structs.replace(links[place], comparison=Path(event.path).name)
+            write_checks(folder, Checks(links=links))
+        observe(event)
+
+    return noting
 
 
 def is_checked(folder: Path) -> bool:
