@@ -234,6 +234,22 @@ def test_a_program_that_differs_from_the_reference_is_a_trial_of_its_own(
     assert names[:1] == ["certify-fake"]
 
 
+def test_contenders_of_one_program_share_its_evidence(started: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is computed once, in whatever precisions, inputs or states of malloc they race; another program is not."""
+    honest = conductor.prepared
+    monkeypatch.setattr(conductor, "prepared", lambda request, **asked: _Changed(honest(request, **asked)))
+    contenders = ("fake", "fake:noise=0.002", "fake:step_ms=2")
+    for computed in (True, False):
+        names, folder = started(*contenders)
+        programs = {name: one for name, one in read_records(folder).records.items() if name.startswith("program-")}
+        assert len(programs) == 3
+        own, twin, other = (programs[f"program-{label.replace(':', '-')}"] for label in contenders)
+        run = [name for name in names if name.startswith("program-")]
+        assert run == ([own.trial.name, other.trial.name] if computed else [])
+        assert own.evidence.arrays_sha256 == twin.evidence.arrays_sha256
+        assert twin.trial.contender.label == contenders[1]
+
+
 class _Changed:
     """What is prepared, with a program of other settings than the reference's."""
 
@@ -242,10 +258,12 @@ class _Changed:
 
     def __enter__(self) -> Any:
         comparison, inputs = self._context.__enter__()
-        (plan,) = comparison.contenders
-        program = msgspec.structs.replace(plan.program, options=plan.program.options | {"mode": "compiled"})
-        changed = msgspec.structs.replace(plan, program=program)
-        return msgspec.structs.replace(comparison, contenders=[changed]), inputs
+        return msgspec.structs.replace(comparison, contenders=[*map(self._changed, comparison.contenders)]), inputs
+
+    def _changed(self, plan: Any) -> Any:
+        own = {"mode": "compiled"} | ({"step_ms": "2"} if "step_ms" in plan.contender.label else {})
+        program = msgspec.structs.replace(plan.program, options=plan.program.options | own)
+        return msgspec.structs.replace(plan, program=program)
 
     def __exit__(self, *error: object) -> Any:
         return self._context.__exit__(*error)

@@ -240,7 +240,17 @@ def test_pairs_without_a_calm_turn_are_told_at_once(noisy: Outcome) -> None:
     other = msgspec.structs.replace(pair, first="tensorflow", flagged_blocks=160)
     said = [one for one in cautions(msgspec.structs.replace(noisy, verdicts=[pair, other])) if "no turn is left" in one]
     assert len(said) == 1
-    assert "torch over jax; tensorflow over jax: other processes disturbed 328 of 336 blocks" in said[0]
+    assert "torch over jax; tensorflow over jax: other processes disturbed 98 % of the blocks" in said[0]
+
+
+def test_all_pairs_are_not_named_one_by_one(noisy: Outcome) -> None:
+    """Of six contenders there are fifteen: where a sentence is about all of them, it says so."""
+    one = msgspec.structs.replace(noisy.verdicts[0], ratio_unflagged=None, flagged_blocks=168)
+    pairs = [msgspec.structs.replace(one, first=f"torch{number}") for number in range(4)]
+    for left_out, name in ((0, "all 4 pairs: other"), (1, "torch1 over jax; torch2 over jax; torch3 over jax: other")):
+        kept = [msgspec.structs.replace(pair, flagged_blocks=0) for pair in pairs[:left_out]] + pairs[left_out:]
+        said = cautions(msgspec.structs.replace(noisy, verdicts=kept))
+        assert any(one.startswith(f"{name} processes disturbed 100 % of the blocks") for one in said), said
 
 
 @pytest.mark.parametrize(

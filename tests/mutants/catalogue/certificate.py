@@ -118,6 +118,11 @@ MUTANTS = [
         ],
         {OF_STAGE: "test_what_is_computed_of_something_else_does_not_stand_for_it"},
     ),
+    in_stage(
+        "contenders of other programs share one's evidence",
+        [("if own.runs_as(one))", "if own)")],
+        {OF_STAGE: "test_contenders_of_one_program_share_its_evidence"},
+    ),
     in_remembered(
         "a self-test on batches of one length holds for those of many",
         [("        trial.pass_steps,\n", "")],

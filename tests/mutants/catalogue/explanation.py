@@ -15,6 +15,8 @@ in_passes = partial(Mutant, "", "explanation", "frameworks/tensorflow/grappler.p
 
 in_checked = partial(Mutant, "", "explanation", "judge/checked.py")
 in_suspects = partial(Mutant, "", "explanation", "judge/suspects.py")
+in_counterfactual = partial(Mutant, "", "explanation", "race/counterfactual.py")
+in_memory = partial(Mutant, "", "explanation", "measure/memory.py")
 in_torch = partial(Mutant, "", "explanation", "frameworks/torch/traced.py")
 in_kernels = partial(Mutant, "", "explanation", "frameworks/torch/kernels.py")
 in_nodes = partial(Mutant, "", "explanation", "frameworks/tensorflow/nodes.py")
@@ -23,6 +25,8 @@ in_xplanes = partial(Mutant, "", "explanation", "frameworks/jax/xplanes.py")
 in_operators = partial(Mutant, "", "explanation", "frameworks/jittor/operators.py")
 
 OF_CHECKED = "unit/tests/explaining/test_checked.py"
+OF_COUNTERFACTUAL = "unit/tests/explaining/test_counterfactual.py"
+OF_MEMORY = "unit/tests/measure/test_memory.py"
 OF_HLO = "unit/tests/frameworks/test_hlo.py"
 OF_SUSPECTS = "unit/tests/explaining/test_suspects.py"
 OF_TORCH = "unit/tests/frameworks/test_traced_torch.py"
@@ -154,5 +158,15 @@ MUTANTS = [
         "an operator that hands its work to oneDNN is counted twice",
         [(" if not _RELAYED.search(one.key)]", "]")],
         {OF_OPERATORS: "test_an_operator_that_hands_its_work_on_is_not_counted_twice"},
+    ),
+    in_memory(
+        "malloc=keep leaves other threads their heaps, which end at 64 MiB",
+        [(":glibc.malloc.arena_max=1", "")],
+        {OF_MEMORY: "test_an_allocator_that_keeps_has_no_largest_block"},
+    ),
+    in_counterfactual(
+        "a race of suspects that was interrupted is forgotten",
+        [("isinstance(event, Prepared)", "False")],
+        {OF_COUNTERFACTUAL: "test_a_race_that_was_interrupted_goes_on"},
     ),
 ]

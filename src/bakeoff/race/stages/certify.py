@@ -19,7 +19,7 @@ from bakeoff.spec.protocol import Certify, MeasureSpread
 from bakeoff.store.evidence import EVIDENCE_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.trial import Purpose
@@ -47,9 +47,11 @@ def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | E
     programs = {plan.contender.label: own for plan in state.comparison.contenders if (own := _program(state, plan))}
     references = references_of(state.comparison)
     exact = {whose: _in_float64(state, one, "reference", anew=anew) for whose, one in references.items()}
-    in_float64 = [(own, _in_float64(state, own, "program", anew=anew)) for own in programs.values()]
+    firsts, twins = _apart_from_twins(programs.values())
+    in_float64 = [(own, _in_float64(state, own, "program", anew=anew)) for own in firsts]
     timed = [(plan, evidence(state, plan, "certify")) for plan in state.comparison.contenders]
     yield from _started_together(state, [*((None, one) for one in exact.values()), *in_float64])
+    yield from _started_together(state, [(own, _as(state, first, own)) for own, first in twins])
     yield from _started_together(state, timed)
     agreed: set[str] = set()
     for plan in state.comparison.contenders:
@@ -77,6 +79,36 @@ def _program(state: State, plan: ContenderPlan) -> ContenderPlan | None:
     """Return a contender's plan in float64, if it has one and that is not the reference's own."""
     asked, reference = plan.in_float64(), state.comparison.reference
     return None if asked is None or (reference is not None and asked.runs_as(reference)) else asked
+
+
+def _apart_from_twins(
+    programs: Iterable[ContenderPlan],
+) -> tuple[list[ContenderPlan], list[tuple[ContenderPlan, ContenderPlan]]]:
+    """Return programs of which each is another one, and the others, each with the one that it is the same as.
+
+    Contenders that differ in their precision, in how batches come or in malloc have one and the same.
+    """
+    firsts: list[ContenderPlan] = []
+    twins = []
+    for own in programs:
+        first = next((one for one in firsts if own.runs_as(one)), None)
+        if first is None:
+            firsts.append(own)
+        else:
+            twins.append((own, first))
+    return firsts, twins
+
+
+def _as(state: State, first: ContenderPlan, own: ContenderPlan) -> Wanted | Adopted:
+    """Return a program's trial, or the record of the same one, of another contender, that was computed before it."""
+    trial, record = state.specs.trial(own, "program"), state.records.get(state.specs.trial(first, "program").spec.name)
+    computed = evidence(state, own, "program")
+    if record is None or record.outcome != "done":
+        return computed
+    # A record that was remembered goes on to name the comparison that it was made in.
+    spec = msgspec.structs.replace(trial.spec, comparison=record.trial.comparison)
+    theirs = state.folder / record.trial.name / EVIDENCE_FILE
+    return Adopted(msgspec.structs.replace(record, trial=spec), theirs, computed)
 
 
 def _started_together(

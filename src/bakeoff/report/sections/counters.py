@@ -38,7 +38,8 @@ def fault_notes(outcome: Outcome) -> list[str]:
     """Return whose step time holds the work of fetching memory again."""
     return [
         f"{one.label}: {rounded(faults)} page faults a step: memory that it frees goes back to the system and is "
-        "fetched again, and its step time holds that work."
+        "fetched again, and its step time holds that work"
+        f"{'' if one.plan.contender.options.get('malloc') == 'keep' else '; with the option malloc=keep it is kept'}."
         for one in outcome.contenders
         if (faults := one.counters.minor_faults_per_step) is not None and faults > MOST_FAULTS_PER_STEP
     ]

@@ -29,6 +29,8 @@ from bakeoff.stats.boundaries import LOOKS
 from bakeoff.stats.size import LEVEL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bakeoff.judge.outcome import Outcome
     from bakeoff.spec.verdict import Verdict
 
@@ -217,7 +219,7 @@ def _undecided(pair: Verdict, outcome: Outcome) -> str:
 
 def _early(pairs: list[Verdict], outcome: Outcome) -> str:
     """Return which pairs have too few rounds for a verdict, and what goes on."""
-    names = listed(f"{pair.first} / {pair.second}" for pair in pairs)
+    names = _every_pair(pairs, outcome) or listed(f"{pair.first} / {pair.second}" for pair in pairs)
     command = f"{outcome.comparison.command or 'bakeoff run ...'} --resume"
     fewest = max(pair.fewest for pair in pairs)
     # The last of two counts holds: a race that was asked for fewer rounds would end where it is.
@@ -226,6 +228,15 @@ def _early(pairs: list[Verdict], outcome: Outcome) -> str:
     missing = max(pair.fewest - pair.rounds for pair in pairs)
     took = f", about {duration(missing * outcome.round_s)}" if outcome.round_s is not None else ""
     return with_command(f"{names}: {count(missing, 'more round')}{took}, for a verdict", command)
+
+
+_MANY = 4
+"""So many pairs, if they are all that there are, are not named one by one: of four contenders there are six."""
+
+
+def _every_pair(pairs: Sequence[Verdict], outcome: Outcome) -> str:
+    """Return how all pairs of a comparison are called together; empty where some are left out, or they are few."""
+    return f"all {len(pairs)} pairs" if _MANY <= len(pairs) == len(outcome.verdicts) else ""
 
 
 def _after(pair: Verdict, margin: float) -> str:
@@ -271,7 +282,8 @@ def cautions(outcome: Outcome) -> list[str]:
     pairs = [slower_first(verdict) for verdict in outcome.verdicts]
     margin = outcome.comparison.procedure.margin
     said = [sentence for pair in pairs for sentence in _doubts(pair, margin)]
-    return said + _without_turns([pair for pair in pairs if pair.flagged_blocks and pair.ratio_unflagged is None])
+    without = [pair for pair in pairs if pair.flagged_blocks and pair.ratio_unflagged is None]
+    return said + _without_turns(without, outcome)
 
 
 def _doubts(pair: Verdict, margin: float) -> list[str]:
@@ -304,13 +316,15 @@ def _is_outside(ratio: float, pair: Verdict, margin: float) -> bool:
     return not 1.0 / (1.0 + margin) <= ratio / pair.ratio <= 1.0 + margin
 
 
-def _without_turns(pairs: list[Verdict]) -> list[str]:
+def _without_turns(pairs: list[Verdict], outcome: Outcome) -> list[str]:
     """Return, of all such pairs at once, that other processes have left nothing to compare."""
     if not pairs:
         return []
-    names = "; ".join(f"{pair.first} over {pair.second}" for pair in pairs)
-    blocks = sum(pair.flagged_blocks for pair in pairs), sum(pair.blocks for pair in pairs)
-    disturbed = f"other processes disturbed {blocks[0]:,} of {blocks[1]:,} blocks"
+    names = _every_pair(pairs, outcome) or "; ".join(f"{pair.first} over {pair.second}" for pair in pairs)
+    flagged, blocks = sum(pair.flagged_blocks for pair in pairs), sum(pair.blocks for pair in pairs)
+    # A block is one of every pair that its contender is in: of several pairs the share alone is a count of blocks.
+    counted = f"{flagged:,} of {blocks:,} blocks" if len(pairs) == 1 else f"{percent(flagged / blocks)} of the blocks"
+    disturbed = f"other processes disturbed {counted}"
     return [f"{names}: {disturbed}, so that no turn is left to check the ratio on. Run again with --wait-for-calm."]
 
 
