@@ -136,18 +136,27 @@ def test_a_malloc_that_keeps_nothing_is_refused_where_it_was_to_keep() -> None:
         memory.hold_kept_malloc()
 
 
-def test_tunables_of_the_user_stay_beside_those_that_keep() -> None:
+@pytest.mark.parametrize("theirs", ["glibc.malloc.tcache_count=0", ""])
+def test_tunables_of_the_user_stay_beside_those_that_keep(theirs: str) -> None:
     """Both are heeded, and of one that both set bakeoff's, which the user has asked for by name."""
-    theirs = "glibc.malloc.tcache_count=0"
-    assert memory.to_keep({memory.TUNABLES: theirs}) == {memory.TUNABLES: f"{theirs}:{memory.KEEPING}"}
-    assert memory.to_keep({}) == {memory.TUNABLES: memory.KEEPING}
+    (begun,) = memory.to_keep({memory.TUNABLES: theirs} if theirs else {}).values()
+    assert begun == (f"{theirs}:{memory.KEEPING}" if theirs else memory.KEEPING)
+    assert memory.of_the_user(begun) == theirs
+    assert memory.of_the_user(memory.LARGE_ARRAYS) == ""
 
 
 STATE = """
-import json, sys
+import ctypes, json, sys
 from bakeoff.measure.memory import PREPARE, malloc_state
 if sys.argv[1] in PREPARE:
     PREPARE[sys.argv[1]]()
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+# What a step has freed lies side by side, and is together larger than what is asked with.
+freed = [libc.malloc(24 << 20) for _ in range(8)]
+above = libc.malloc(100_000)
+for one in freed:
+    libc.free(one)
 print(json.dumps([malloc_state()]))
 """
 
@@ -160,7 +169,11 @@ print(json.dumps([malloc_state()]))
         ("fresh", "", "fresh"),
         ("keep", memory.KEEPING, "keep"),
         ("settled", memory.LARGE_ARRAYS, "settled"),
-        ("settled", "glibc.malloc.mmap_max=0", "keep"),
+        # Each of them alone fixes the other thresholds where they begin, so that what is freed goes back.
+        ("settled", "glibc.malloc.mmap_max=0", "settled"),
+        ("settled", "glibc.malloc.mmap_threshold=268435456", "settled"),
+        ("settled", "glibc.malloc.top_pad=268435456", "settled"),
+        ("settled", "glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=1073741824", "keep"),
     ],
 )
 def test_the_state_of_malloc_is_read_back(

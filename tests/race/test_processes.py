@@ -326,6 +326,8 @@ def test_a_contender_that_is_to_keep_memory_keeps_it(
     assert sorted(states.values()) == ["keep", "settled"]
     assert {name for name, state in states.items() if state == "keep"} == {"r01-fake-clock=real-malloc=keep"}
     assert not any(name.startswith("program-") for name in kept)
+    # What the user has set counts for all alike, so that nobody is marked for it.
+    assert {record.inherited.get(memory.TUNABLES, "") for record in kept.values()} == {theirs}
 
 
 def test_a_marked_process_is_found_in_any_session(tmp_path: Path) -> None:

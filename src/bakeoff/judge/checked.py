@@ -277,6 +277,8 @@ def _why_unknown(one: Suspect, check: Check) -> str:
     if raced is None:
         excluded = check.outcome.comparison.excluded.get(label, "")
         return f"{one.switch} could not be raced{f': {excluded}' if excluded else ''}"
+    if raced.status == "pending":
+        return NOT_RUN
     if raced.status != "ranked":
         return f"{one.switch} was not ranked: {raced.reason or raced.status}"
     return TOO_FEW if one.saved_s is None else ""

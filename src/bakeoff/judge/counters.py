@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MOST_FAULTS_PER_STEP = 1.0
 """Above this the step time holds the kernel's work of handing out memory (docs/timing.md)."""
 
+GIVES_BACK = frozenset(("settled", "fresh"))
+"""States of glibc's malloc in which it gives some of what is freed back."""
+
 
 class BlockCounters(msgspec.Struct, frozen=True, kw_only=True):
     """One contender's counters over all of its blocks; None is unknown here."""

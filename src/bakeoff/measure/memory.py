@@ -7,7 +7,7 @@ import resource
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,8 @@ KEEPING = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=92233720368547758
 at 64 MiB (HEAP_MAX_SIZE), and what does not fit is mapped all the same, as what XLA's threads need for a step was."""
 
 LARGE_BYTES = 128 << 20
-"""A block that malloc takes from its heap only where it keeps whatever is freed: above what settling can reach, and
-above the threshold of LARGE_ARRAYS."""
+"""Beyond what is free in its heap, malloc takes a block of this size from there only where it maps none by itself: it
+is above what settling can reach, and above the threshold of LARGE_ARRAYS."""
 
 RESET_PEAK = "5"
 """Written to /proc/self/clear_refs, it resets the peak resident size: proc(5)."""
@@ -81,7 +81,7 @@ def hold_kept_malloc() -> None:
     It cannot be set later: a thread that was there before, as NumPy's, has brought heaps of their own for all others.
     """
     if malloc_state() != "keep":
-        msg = "malloc=keep needs glibc's malloc, from version 2.26 on, which this process does not have"
+        msg = "malloc=keep needs glibc's malloc, from version 2.33 on, which this process does not have"
         raise UnsupportedError(msg)
 
 
@@ -90,8 +90,13 @@ PREPARE = {"settled": settle_malloc, "fresh": freshen_malloc, "keep": hold_kept_
 
 
 def to_keep(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variable by which malloc begins to keep whatever is freed; tunables that the user has set stay."""
+    """Return the variable by which malloc begins to keep whatever is freed; the user's other tunables stay."""
     return {TUNABLES: ":".join(filter(None, (environment.get(TUNABLES), KEEPING)))}
+
+
+def of_the_user(tunables: str) -> str:
+    """Return what of a process's tunables the user has set; empty where all are bakeoff's."""
+    return "" if tunables == LARGE_ARRAYS else tunables.removesuffix(KEEPING).removesuffix(":")
 
 
 def for_large_arrays(environment: Mapping[str, str]) -> dict[str, str]:
@@ -102,9 +107,9 @@ def for_large_arrays(environment: Mapping[str, str]) -> dict[str, str]:
 def malloc_state() -> str | None:
     """Return the state that glibc's malloc is in now, as the option `malloc` has it; None with another malloc.
 
-    One that keeps takes even a block of LARGE_BYTES from its heap; a settled one a block of almost SETTLING_BYTES,
-    which a fresh one takes from the kernel by mmap. Asking may settle it, so that this is called when everything is
-    measured.
+    One that keeps takes even a block of LARGE_BYTES from its heap, and leaves it there; a settled one takes a block of
+    almost SETTLING_BYTES from there, which a fresh one takes from the kernel by mmap. Asking may settle it, so that
+    this is called when everything is measured.
     """
     try:
         libc = ctypes.CDLL(None)
@@ -113,22 +118,33 @@ def malloc_state() -> str | None:
         libc.mallinfo2.restype = _Mallinfo
     except (AttributeError, OSError):
         return None
-    if _is_of_heap(libc, LARGE_BYTES):
+    large = _probed(libc, libc.mallinfo2().fordblks + LARGE_BYTES)
+    if large.of_heap and large.is_kept:
         return "keep"
-    of_heap = _is_of_heap(libc, SETTLING_BYTES - (1 << 20))
+    of_heap = _probed(libc, SETTLING_BYTES - (1 << 20)).of_heap
     return None if of_heap is None else "settled" if of_heap else "fresh"
 
 
-def _is_of_heap(libc: ctypes.CDLL, size: int) -> bool | None:
-    """Return whether malloc takes a block from its heap, and not from the kernel; None where glibc is not asked."""
+class _Probed(NamedTuple):
+    """What malloc did with a block that was allocated, and freed untouched."""
+
+    of_heap: bool | None
+    """Whether it came from the heap, and not from the kernel; None where glibc is not asked."""
+    is_kept: bool
+    """Whether the heap was as large when it was freed as before that."""
+
+
+def _probed(libc: ctypes.CDLL, size: int) -> _Probed:
+    """Allocate and free a block."""
     before = libc.mallinfo2()
     block = libc.malloc(size)
     after = libc.mallinfo2()
     libc.free(block)
+    is_kept = libc.mallinfo2().arena >= after.arena
     if after.hblks > before.hblks:
-        return False
+        return _Probed(of_heap=False, is_kept=is_kept)
     # Another malloc that is loaded in glibc's place (LD_PRELOAD) leaves glibc's counters where they are.
-    return True if block and after.uordblks > before.uordblks else None
+    return _Probed(of_heap=True if block and after.uordblks > before.uordblks else None, is_kept=is_kept)
 
 
 class _Mallinfo(ctypes.Structure):

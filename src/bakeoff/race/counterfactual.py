@@ -9,8 +9,9 @@ import msgspec
 
 from bakeoff.environments.declared import framework
 from bakeoff.judge import explained
-from bakeoff.judge.causes import DENORMALS
+from bakeoff.judge.causes import DENORMALS, FAULTS
 from bakeoff.judge.checks import CHECKS_FOLDER, Checks, Link, are_noted, read_checks, write_checks
+from bakeoff.judge.counters import GIVES_BACK
 from bakeoff.judge.suspects import suspects_of, switches_of, top_rows
 from bakeoff.measure.noise import PROBE_S
 from bakeoff.race import conductor
@@ -27,7 +28,8 @@ from bakeoff.store.results import is_done_again
 from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
-    from bakeoff.judge.explanation import Explanation, Gap, Row
+    from bakeoff.judge.explanation import Cause, Explanation, Gap, Row
+    from bakeoff.judge.outcome import Outcome
     from bakeoff.race.stages.stage import Stage
     from bakeoff.race.workers.worker import Launcher
     from bakeoff.spec.comparison import ContenderPlan
@@ -173,7 +175,7 @@ def link_of(explanation: Explanation, gap: Gap, request: Request) -> Link:
         plans[gap.first],
         plans[gap.second],
         framework(plans[gap.second].contender.framework).info,
-        causes=explanation.causes,
+        causes=[cause for cause in explanation.causes if _can_be_raced(cause, explanation.outcome)],
         idle=tuple(idle_options(loaded, size, comparison.scenario)),
     )
     switches = switches_of(suspects)
@@ -187,6 +189,12 @@ def link_of(explanation: Explanation, gap: Gap, request: Request) -> Link:
         second_again=second,
         labels=dict(zip(switches, turned, strict=True)),
     )
+
+
+def _can_be_raced(cause: Cause, outcome: Outcome) -> bool:
+    """Return whether a cause can be turned on this system: page faults by glibc's malloc alone."""
+    malloc = {one.label: one.settings.get("malloc") for one in outcome.contenders}
+    return cause.name != FAULTS or malloc.get(cause.label) in GIVES_BACK
 
 
 def _texts(explanation: Explanation, first: str, second: str, switches: list[str]) -> tuple[str, ...]:

@@ -150,8 +150,8 @@ WORKER_OPTIONS: dict[str, Option] = {
         Option(
             name="malloc",
             values=("settled", "fresh", "keep"),
-            meaning="memory that steps free: blocks of up to 32 MiB are kept, as where a large one was once freed; all "
-            "is given back at once; or all is kept",
+            meaning="memory that steps free: blocks of up to 32 MiB are kept, as where a large one was once freed; "
+            "those of 128 KiB or more are given back at once; or all is kept",
         ),
         Option(
             name="tier",
@@ -167,6 +167,7 @@ WATCHED = (
     "LD_PRELOAD",
     "GLIBC_TUNABLES",
     "MALLOC_ARENA_MAX",
+    "MALLOC_MMAP_MAX_",
     "MALLOC_MMAP_THRESHOLD_",
     "MALLOC_TRIM_THRESHOLD_",
     "MALLOC_TOP_PAD_",

@@ -71,7 +71,11 @@ def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
     set_variables(trial.variables)
     set_denormals(trial.contender.options)
     seen = inherited(trial.watched, os.environ)
-    draft.put(inherited={name: value for name, value in seen.items() if name not in trial.variables})
+    given = {name: value for name, value in seen.items() if name not in trial.variables}
+    # What the user has set goes on to count, beside what is added to it.
+    if own := memory.of_the_user(seen.get(memory.TUNABLES, "")):
+        given[memory.TUNABLES] = own
+    draft.put(inherited=given)
     memory.PREPARE[trial.contender.options.get("malloc", "settled")]()
     began_ns = time.perf_counter_ns()
     try:

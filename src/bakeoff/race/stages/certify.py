@@ -51,7 +51,7 @@ def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | E
     in_float64 = [(own, _in_float64(state, own, "program", anew=anew)) for own in firsts]
     timed = [(plan, evidence(state, plan, "certify")) for plan in state.comparison.contenders]
     yield from _started_together(state, [*((None, one) for one in exact.values()), *in_float64])
-    yield from _started_together(state, [(own, _as(state, first, own)) for own, first in twins])
+    yield from _started_together(state, [(own, _as_its_twin(state, first, own)) for own, first in twins])
     yield from _started_together(state, timed)
     agreed: set[str] = set()
     for plan in state.comparison.contenders:
@@ -99,11 +99,11 @@ def _apart_from_twins(
     return firsts, twins
 
 
-def _as(state: State, first: ContenderPlan, own: ContenderPlan) -> Wanted | Adopted:
+def _as_its_twin(state: State, first: ContenderPlan, own: ContenderPlan) -> Wanted | Adopted:
     """Return a program's trial, or the record of the same one, of another contender, that was computed before it."""
     trial, record = state.specs.trial(own, "program"), state.records.get(state.specs.trial(first, "program").spec.name)
     computed = evidence(state, own, "program")
-    if record is None or record.outcome != "done":
+    if record is None or record.outcome != "done" or record.evidence is None:
         return computed
     # A record that was remembered goes on to name the comparison that it was made in.
     spec = msgspec.structs.replace(trial.spec, comparison=record.trial.comparison)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.judge.counters import MOST_FAULTS_PER_STEP
+from bakeoff.judge.counters import GIVES_BACK, MOST_FAULTS_PER_STEP
 from bakeoff.report.page import Subject
 from bakeoff.report.units import UNKNOWN, rounded
 from bakeoff.spec.text import count
@@ -39,7 +39,7 @@ def fault_notes(outcome: Outcome) -> list[str]:
     return [
         f"{one.label}: {rounded(faults)} page faults a step: memory that it frees goes back to the system and is "
         "fetched again, and its step time holds that work"
-        f"{'' if one.plan.contender.options.get('malloc') == 'keep' else '; with the option malloc=keep it is kept'}."
+        f"{'; the option malloc=keep may have it kept' if one.settings.get('malloc') in GIVES_BACK else ''}."
         for one in outcome.contenders
         if (faults := one.counters.minor_faults_per_step) is not None and faults > MOST_FAULTS_PER_STEP
     ]

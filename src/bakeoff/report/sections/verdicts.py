@@ -322,7 +322,7 @@ def _without_turns(pairs: list[Verdict], outcome: Outcome) -> list[str]:
         return []
     names = _every_pair(pairs, outcome) or "; ".join(f"{pair.first} over {pair.second}" for pair in pairs)
     flagged, blocks = sum(pair.flagged_blocks for pair in pairs), sum(pair.blocks for pair in pairs)
-    # A block is one of every pair that its contender is in: of several pairs the share alone is a count of blocks.
+    # A block is one of every pair that its contender is in, so that of several pairs only the share means anything.
     counted = f"{flagged:,} of {blocks:,} blocks" if len(pairs) == 1 else f"{percent(flagged / blocks)} of the blocks"
     disturbed = f"other processes disturbed {counted}"
     return [f"{names}: {disturbed}, so that no turn is left to check the ratio on. Run again with --wait-for-calm."]
