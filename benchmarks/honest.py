@@ -162,11 +162,9 @@ def rows(cases: list[Case]) -> list[dict[str, Any]]:
                     stage = worst[key]
                     name = f"{check.stage} {check.name}"
                     stage[name] = max(stage[name], check.error / check.allowed)
-    shown = [
-        (stage, name)
-        for stage in ("program", "timed")
-        for name in ("outputs", "loss", "gradients", "trajectory", "update")
-    ]
+    is_per_sample = any(case.comparison.scenario == "per-sample-gradients" for case in cases)
+    checks = ("outputs", "loss", "gradients", "trajectory", "update", *(["norms"] if is_per_sample else []))
+    shown = [(stage, name) for stage in ("program", "timed") for name in checks]
     return [
         {
             "workload": workload,

@@ -21,6 +21,9 @@ def test_operations_are_moved_and_nothing_else() -> None:
     assert told["repeats"]
     assert told["elsewhere"]  # factors lie where the results do
     assert told["differs"]
+    gradient, off = told["solved"]  # a probability less one, of which each is off by a share
+    assert gradient < 1e-8
+    assert SHARE / 2 < off <= 1.001 * SHARE
     # By up to 200 shares: a mean of 200 deviations is moved by its share before it is taken away.
     for name, (most, alike) in told["norms"].items():
         assert 20 * SHARE < alike <= most < 300 * SHARE, name

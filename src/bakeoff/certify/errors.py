@@ -56,10 +56,15 @@ def relative(found: float | None, expected: float | None) -> float:
 
 def norms_error(found: NDArray[np.float64], expected: NDArray[np.float64]) -> float:
     """Return the largest error of a sample's norm relative to it, or to GRADIENT_FLOOR of the batch's largest."""
+    return max(norms_errors(found, expected), default=math.inf)
+
+
+def norms_errors(found: NDArray[np.float64], expected: NDArray[np.float64]) -> list[float]:
+    """Return that error of each sample; all are infinite where a norm is missing or not finite."""
     if found.shape != expected.shape or not (np.isfinite(found).all() and np.isfinite(expected).all()):
-        return math.inf
+        return [math.inf] * len(expected)
     scales = np.maximum(expected, GRADIENT_FLOOR * expected.max(initial=0.0))
-    return max(map(quotient, np.abs(found - expected).tolist(), scales.tolist()), default=math.inf)
+    return list(map(quotient, np.abs(found - expected).tolist(), scales.tolist()))
 
 
 def quotient(error: float, scale: float) -> float:

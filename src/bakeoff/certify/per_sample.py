@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bakeoff.certify.errors import bound, finite, norms_error
+from bakeoff.certify.errors import bound, finite, norms_errors
 from bakeoff.spec.verdict import Check
 
 if TYPE_CHECKING:
@@ -68,9 +68,8 @@ def check_norms(arrays: Arrays, reference: Arrays, asked: PerSample, *, batch_si
     if wrong or not names:
         detail = f"no evidence: {wrong[0] if wrong else 'norms'} is missing or not of {batch_size} samples"
         return Check(name="norms", passed=False, detail=detail, allowed=finite(allowed))
-    errors = {name: norms_error(arrays[name], reference[name]) for name in names}
-    worst = max(names, key=lambda name: errors[name])
-    error, sample = errors[worst], int(np.argmax(np.abs(arrays[worst] - reference[worst])))
+    errors = {name: norms_errors(arrays[name], reference[name]) for name in names}
+    error, worst, sample = max((one, name, at) for name in names for at, one in enumerate(errors[name]))
     every = np.concatenate([reference[name] for name in names])
     clipped = int((every > asked.max_norm).sum())
     detail = (

@@ -65,6 +65,11 @@ MUTANTS = [
         {OF_PROCESSES: MALLOC},
     ),
     in_rounding(
+        "the gradient of a sample that is all but solved has no rounding of probabilities",
+        [("if _name(function) == _LOG_SOFTMAX_GRADIENT else", "if False else")],
+        {OF_ROUNDING: MOVED},
+    ),
+    in_rounding(
         "what shares its memory with an argument is moved",
         [("if _place(result) in taken or not", "if not")],
         {OF_ROUNDING: MOVED},

@@ -19,6 +19,9 @@ _NORMS = {"aten::native_batch_norm": 1, "aten::native_group_norm": 1, _LAYER_NOR
 """Normalisations, with the place of their weight among the arguments; they return what is normalised, means, and the
 inverse deviations."""
 
+_LOG_SOFTMAX_GRADIENT = "aten::_log_softmax_backward_data"
+"""Takes the gradient, the logarithms of probabilities, and their axis."""
+
 _FACTORS = 1_048_573
 """How many factors are drawn, a prime, which no size of a layer shares. A factor for each element of each result would
 take longer to draw than most operations take; multiplying by some that lie in the cache is as quick as a copy."""
@@ -54,7 +57,8 @@ class Rounding(TorchDispatchMode):
         if not taken:
             return results
         if isinstance(results, torch.Tensor):
-            return self._moved(results, taken)
+            moved = self._moved(results, taken)
+            return self._off_by_probabilities(args, moved) if _name(function) == _LOG_SOFTMAX_GRADIENT else moved
         found = tree_map(lambda one: self._moved(one, taken), results)
         return self._off_by_means(function, args, found)
 
@@ -63,7 +67,7 @@ class Rounding(TorchDispatchMode):
 
         What is left of a mean of a hundred deviations is moved by a hundred shares, and in all samples alike.
         """
-        name = function._schema.name  # noqa: SLF001 - see below
+        name = _name(function)
         if name not in _NORMS or not results[1].numel():  # in evaluation BatchNorm takes no mean
             return results
         normalised, mean, inverse = results
@@ -75,6 +79,15 @@ class Rounding(TorchDispatchMode):
             off = off.reshape(*off.shape, *places)
             weight = None if weight is None else weight.reshape(-1, *places)
         return normalised.add_(off if weight is None else off * weight), mean, inverse
+
+    def _off_by_probabilities(self, args: tuple[Any, ...], result: Any) -> Any:
+        """Return the gradient of a cross-entropy as if the probabilities that it is made of were moved.
+
+        Of a sample that is all but solved it is a probability of nearly one less one, which is all rounding then.
+        """
+        gradient, logarithms, axis = args[:3]
+        probabilities = logarithms.exp()
+        return result.sub_((self._drawn(probabilities) - 1.0) * probabilities * gradient.sum(axis, keepdim=True))
 
     def _drawn(self, like: Any) -> Any:
         """Return a factor for each element of a tensor, in its shape."""
@@ -102,6 +115,12 @@ class Rounding(TorchDispatchMode):
             (drawn, *_) = self._factors.values()
             self._factors[device] = drawn.to(device)
         return self._factors[device]
+
+
+@cache
+def _name(function: Any) -> str:
+    """Return what ATen calls an operation."""
+    return str(function._schema.name)  # noqa: SLF001 - see below
 
 
 @cache
