@@ -115,6 +115,10 @@ def test_a_norm_is_held_relative_to_itself() -> None:
     assert not check.passed
     assert check.error == pytest.approx(0.01)
     assert "sample 1 of batch 0: 1.01 against 1" in check.detail
+    # Of the sample that is off by most of itself, not of the one whose norm is off by most.
+    near = expected | {"norms/1": np.array([3.01, 2.5, 0.11])}
+    check = check_norms(near, expected, ASKED, batch_size=3, allowed=1e-3)
+    assert check.detail.startswith("sample 2 of batch 1: 0.11 against 0.1; largest error of a norm 1.0e-01")
     tiny = expected | {"norms/0": np.array([10.0, 1.0, 0.0])}
     assert check_norms(tiny, expected, ASKED, batch_size=3, allowed=1e-6).passed
 
