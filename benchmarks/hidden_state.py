@@ -1,4 +1,4 @@
-"""What the state of malloc alone does to a step: the same frameworks with malloc in two states, block beside block.
+"""What the state of malloc alone does to a step: the same frameworks with malloc in its states, block beside block.
 
     python benchmarks/hidden_state.py [--works mlp-mnist:32 ...] [--states settled fresh keep] [--frameworks jax ...]
         [--rounds 3] [--threads N] [--output benchmarks/results/hidden-state]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ from tests.report.conftest import outcome
 
 from bakeoff.judge.checks import Checks, Link, read_checks, write_checks
 from bakeoff.judge.explained import explain
-from bakeoff.judge.explanation import Explanation
+from bakeoff.judge.explanation import Cause, Explanation
 from bakeoff.race import conductor, counterfactual, forecast_why
 from bakeoff.race.counterfactual import check, gaps_to_fastest
 from bakeoff.race.progress import Event, TrialEnded
@@ -139,6 +140,16 @@ def test_a_race_that_was_cut_short_goes_on(checked: Any, request_of: Any) -> Non
     assert len(list(raced.glob(f"r{ROUNDS:02d}-*"))) == 2 + len(link.labels)
     assert counterfactual.is_checked(folder)
     assert explain(folder).suspects[0].status == "confirmed"
+
+
+@pytest.mark.parametrize(("malloc", "count"), [("settled", 3), ("fresh", 3), ("keep", 2), (None, 2)])
+def test_page_faults_are_turned_where_malloc_gives_memory_back(malloc: str | None, count: int) -> None:
+    """Not with another system's malloc, nor where it keeps all already; the faster one's stay known."""
+    contenders = [SimpleNamespace(label=label, settings={"malloc": malloc}) for label in ("slow", "quick")]
+    named = [("slow", "page faults"), ("quick", "page faults"), ("slow", "denormals")]
+    causes = [Cause(label=label, name=name, said="") for label, name in named]
+    found = counterfactual.turned_causes(causes, SimpleNamespace(contenders=contenders), "slow")
+    assert found == causes[-count:]
 
 
 @pytest.mark.parametrize("at", ["certify-", "r02-"])

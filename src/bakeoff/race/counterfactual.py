@@ -28,6 +28,8 @@ from bakeoff.store.results import is_done_again
 from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bakeoff.judge.explanation import Cause, Explanation, Gap, Row
     from bakeoff.judge.outcome import Outcome
     from bakeoff.race.stages.stage import Stage
@@ -175,7 +177,7 @@ def link_of(explanation: Explanation, gap: Gap, request: Request) -> Link:
         plans[gap.first],
         plans[gap.second],
         framework(plans[gap.second].contender.framework).info,
-        causes=[cause for cause in explanation.causes if _can_be_raced(cause, explanation.outcome)],
+        causes=turned_causes(explanation.causes, explanation.outcome, gap.second),
         idle=tuple(idle_options(loaded, size, comparison.scenario)),
     )
     switches = switches_of(suspects)
@@ -191,10 +193,13 @@ def link_of(explanation: Explanation, gap: Gap, request: Request) -> Link:
     )
 
 
-def _can_be_raced(cause: Cause, outcome: Outcome) -> bool:
-    """Return whether a cause can be turned on this system: page faults by glibc's malloc alone."""
-    malloc = {one.label: one.settings.get("malloc") for one in outcome.contenders}
-    return cause.name != FAULTS or malloc.get(cause.label) in GIVES_BACK
+def turned_causes(causes: Sequence[Cause], outcome: Outcome, slower: str) -> list[Cause]:
+    """Return causes without the slower contender's page faults where its malloc is none that gives memory back.
+
+    Another one's stay: what both have explains no gap.
+    """
+    gives_back = any(one.label == slower and one.settings.get("malloc") in GIVES_BACK for one in outcome.contenders)
+    return [cause for cause in causes if gives_back or cause.label != slower or cause.name != FAULTS]
 
 
 def _texts(explanation: Explanation, first: str, second: str, switches: list[str]) -> tuple[str, ...]:
