@@ -58,6 +58,22 @@ def test_a_file_that_ends_the_process_is_told(cli: Cli, tmp_path: Path, text: st
     assert f"mine.py:{1 + text.count(chr(10))}: importing it failed:" in said.err
 
 
+@pytest.mark.parametrize("text", ["raise SystemExit(0)", "os._exit(0)"])
+@pytest.mark.parametrize("function", ["build", "forward", "loss"])
+def test_a_function_of_a_file_that_ends_the_process_is_told(
+    cli: Cli, root: Path, tmp_path: Path, function: str, text: str
+) -> None:
+    """sys.exit(0) or os._exit(0) in a user's function is an error with its line, and no "not slower"."""
+    lines = (root / "examples" / "my_model.py").read_text().splitlines()
+    at = max(place for place, one in enumerate(lines) if f" {function}(" in one and "def " in one)
+    indent = len(lines[at]) - len(lines[at].lstrip()) + 4
+    lines[at + 1 : at + 1] = [f"{'':{indent}}{one}" for one in ("import os", text)]
+    (tmp_path / "mine.py").write_text("\n".join(lines))
+    said = cli("run", "mine.py", "fake", "--fail-if-slower", "5%")
+    assert said.code == MISUSED
+    assert f"mine.py:{at + 3}: in {function}: SystemExit: " in said.err
+
+
 def test_ctrl_c_in_a_file_is_ctrl_c(cli: Cli, tmp_path: Path) -> None:
     """KeyboardInterrupt in a user's file ends with 130, as Ctrl-C does there."""
     (tmp_path / "mine.py").write_text("raise KeyboardInterrupt")

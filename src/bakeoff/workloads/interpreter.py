@@ -16,7 +16,7 @@ from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
 from bakeoff.workloads import plan, shape_layers, shape_map_functions, shape_maps, shape_recurrent
 from bakeoff.workloads.layers import constant
 from bakeoff.workloads.losses import given_inputs
-from bakeoff.workloads.mistakes import where
+from bakeoff.workloads.mistakes import told
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, of_batch
 
@@ -44,17 +44,20 @@ def check_model(
     _check_count(loaded, size, sum(array.count for array in parameters.values()))
     _check_groups(loaded, list(parameters))
     trains, loss = SCENARIOS[scenario].trains, loaded.loss
-    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=False, entries=entries))
+    with told(path, "forward"):
+        outputs = forward(loaded.build, size, Counter(), trains=False, entries=entries)
     _check_outputs(_forward_at(loaded.build, size), outputs, size)
     if not trains or loss is None:
         return
     sample = size.sample.cut(entries or {})
     inputs, targets = (on_shapes(arrays, size) for arrays in (sample.inputs | size.collected, sample.targets))
-    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True, entries=entries))
+    with told(path, "forward"):
+        outputs = forward(loaded.build, size, Counter(), trains=True, entries=entries)
     counter = Counter()
     counter.is_built, counter.is_cut = True, bool(entries)
     nn = vocabulary(counter, trains=True)
-    found = _told(path, "loss", lambda: given_inputs(loss)(nn, outputs, targets, inputs))
+    with told(path, "loss"):
+        found = given_inputs(loss)(nn, outputs, targets, inputs)
     if not isinstance(found, Shape) or found.dims != () or not found.trained:
         line = loss.__code__.co_firstlineno
         msg = f"{path}:{line}: loss returned {found!r}; it must return one number that hangs on a parameter"
@@ -141,14 +144,6 @@ def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
 def _one_or_named(arrays: dict[str, Shape]) -> Shape | dict[str, Shape]:
     """Return the array where there is one, else all by name: what a model is called with, and a loss."""
     return next(iter(arrays.values())) if len(arrays) == 1 else _Named(arrays)
-
-
-def _told(path: str, function: str, called: Callable[[], Any]) -> Any:
-    """Return what is called; raise ModelFileError with the last line of the user's file where it fails."""
-    try:
-        return called()
-    except Exception as error:
-        raise ModelFileError(where(path, function, error)) from error
 
 
 def _forward_at(build: Callable[[Any, Size], Any], size: Size) -> str:

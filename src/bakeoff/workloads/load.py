@@ -10,16 +10,14 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import inspect
-import os
 import re
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -28,11 +26,12 @@ from bakeoff.spec.errors import ModelFileError, UnknownNameError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.workload import Size, Workload
 from bakeoff.workloads.check import check_fields, check_names
+from bakeoff.workloads.imported import imported
 from bakeoff.workloads.losses import ARGUMENTS, WITH_INPUTS, takes_inputs
-from bakeoff.workloads.mistakes import fields_told
+from bakeoff.workloads.mistakes import fields_told, no_sudden_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 ENTRY_POINTS = "bakeoff.workloads"
 
@@ -59,8 +58,8 @@ class LoadedWorkload(msgspec.Struct, frozen=True, kw_only=True):
     """Its own metric of parameters by name; None where no size declares one."""
     path: Path
     sha256: str
-    """SHA-256 of the file's bytes and of the files that its functions are imported from: records of different texts are
-    not compared."""
+    """SHA-256 of the file's bytes, of the files that its functions are imported from, and of modules of the user's own
+    that it imports: records of different texts are not compared."""
 
     def size(self, name: str) -> Size:
         """Return the size of this name; raise UnknownNameError, which lists the valid ones."""
@@ -130,22 +129,6 @@ def _find(name_or_path: str | Path) -> Path:
     return Path(spec.origin)
 
 
-@contextmanager
-def _no_sudden_end() -> Iterator[None]:
-    """Have os._exit() raise SystemExit meanwhile: the exit code 0 of a file must not look like bakeoff's own."""
-    ending = os._exit
-
-    def refused(status: int) -> NoReturn:
-        msg = f"os._exit({status})"
-        raise SystemExit(msg)
-
-    os._exit = refused
-    try:
-        yield
-    finally:
-        os._exit = ending
-
-
 def _execute(path: Path, text: bytes) -> ModuleType:
     """Run a workload's file and return its module; raise ModelFileError with the line where it fails."""
     # Registered under its name while it lives: dataclasses and msgspec look up annotations in sys.modules.
@@ -154,7 +137,7 @@ def _execute(path: Path, text: bytes) -> ModuleType:
     module.__file__ = str(path)
     sys.modules[name] = module
     try:
-        with _no_sudden_end():
+        with no_sudden_end():
             exec(compile(text, str(path), "exec"), vars(module))  # noqa: S102 - running the user's own file is the purpose
     except SyntaxError as error:
         msg = f"{path}:{error.lineno or 1}: syntax error: {error.msg}\n    {(error.text or '').strip()}"
@@ -226,7 +209,8 @@ def _own_metric(path: Path, module: ModuleType, workload: Workload) -> Callable[
 def _sha256(path: Path, text: bytes, module: ModuleType, *functions: Any) -> str:
     """Return the hash of all texts that define a workload: one may use another's model, or functions of its file."""
     digest = hashlib.sha256(text)
-    others = {function.__code__.co_filename for function in functions if function is not None} - {str(path)}
+    others = {function.__code__.co_filename for function in functions if function is not None} | imported(path, text)
+    others -= {str(path)}
     if taken := {_file_of(value) for value in vars(module).values()} - {"", str(path), *others}:
         others |= taken & {str(file) for file in _shipped().values()}  # which reads every workload
     for other in sorted(others):

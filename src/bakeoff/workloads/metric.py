@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.workloads import plan
-from bakeoff.workloads.mistakes import where
+from bakeoff.workloads.mistakes import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,10 +28,8 @@ def measured(loaded: LoadedWorkload, size: Size, parameters: Mapping[str, NDArra
     import numpy as np
 
     copies = {name: np.array(value, np.float64) for name, value in parameters.items()}
-    try:
+    with told(loaded.metric.__code__.co_filename, "metric"):
         value = float(loaded.metric(size, copies))
-    except Exception as error:
-        raise ModelFileError(where(loaded.metric.__code__.co_filename, "metric", error)) from error
     return value if math.isfinite(value) else None
 
 

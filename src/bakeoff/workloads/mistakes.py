@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 import re
 import traceback
+from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import LAYERS, VOCABULARY
 from bakeoff.workloads.shapes import LayoutError
 from bakeoff.workloads.synonyms import NUMPY, said_by
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _BOUND = re.compile(r"^[\w.]+\(\) (?=got |takes |missing )")
 """How Python begins to tell that a call does not fit a function, by the name that it has in bakeoff."""
@@ -29,7 +32,33 @@ _SIGNATURE = re.compile(r"^\w+\(.*?\)(?=[.:]| *$)")
 """What a meaning in the vocabulary begins with."""
 
 
-def where(path: str, function: str, error: Exception) -> str:
+@contextmanager
+def told(path: str, function: str) -> Iterator[None]:
+    """Run a function of the user's file within it; raise ModelFileError, with the line, where that fails or ends."""
+    try:
+        with no_sudden_end():
+            yield
+    except (Exception, SystemExit) as error:
+        raise ModelFileError(where(path, function, error)) from error
+
+
+@contextmanager
+def no_sudden_end() -> Iterator[None]:
+    """Have os._exit() raise SystemExit meanwhile: the exit code 0 of a file must not look like bakeoff's own."""
+    ending = os._exit
+
+    def refused(status: int) -> NoReturn:
+        msg = f"os._exit({status})"
+        raise SystemExit(msg)
+
+    os._exit = refused
+    try:
+        yield
+    finally:
+        os._exit = ending
+
+
+def where(path: str, function: str, error: BaseException) -> str:
     """Return what went wrong in a function of the user's file, and in which line."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == path]
@@ -42,7 +71,7 @@ def not_there(name: str) -> str:
     return f"nn.{name} is not in the vocabulary{said_by(name)}"
 
 
-def _text(path: str, frames: Sequence[traceback.FrameSummary], error: Exception) -> str:
+def _text(path: str, frames: Sequence[traceback.FrameSummary], error: BaseException) -> str:
     """Return the text of an error, with what to do where Python's own does not say it."""
     if isinstance(error, LayoutError):
         return str(error)

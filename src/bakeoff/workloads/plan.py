@@ -14,7 +14,7 @@ from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
 from bakeoff.workloads import layers, layers_maps, layers_recurrent
 from bakeoff.workloads.layers import Array, Dropout, Layer, Parameter, RandomNormal, constant
-from bakeoff.workloads.mistakes import where
+from bakeoff.workloads.mistakes import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,10 +111,8 @@ def state(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Array]:
 def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer], dict[str, Array]]) -> dict[str, Array]:
     """Return the arrays `of` each layer by canonical name, from a model that is built over shapes."""
     path = build.__code__.co_filename
-    try:
+    with told(path, "build"):
         model = build(_VOCABULARY, size)
-    except Exception as error:
-        raise ModelFileError(where(path, "build", error)) from error
     if not isinstance(model, Module):
         msg = f"{path}: build returned {model!r}; it must return an instance of a class derived from nn.Module"
         raise ModelFileError(msg)

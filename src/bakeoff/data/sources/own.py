@@ -14,7 +14,7 @@ import bakeoff.workloads.load
 from bakeoff.data.dataset import DataSet
 from bakeoff.spec.batch import HELD_OUT, Batch
 from bakeoff.spec.errors import ModelFileError, UsageError
-from bakeoff.workloads.mistakes import where
+from bakeoff.workloads.mistakes import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,10 +40,8 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     if loaded.data is None:
         msg = f"{location}: it has no function data(size, samples, seed), which own data come from"
         raise ModelFileError(msg)
-    try:
+    with told(location, "data"):
         found = loaded.data(size, count, seed)
-    except Exception as error:
-        raise ModelFileError(where(location, "data", error)) from error
     try:
         return _checked(found, size, count, f"own (of {loaded.path.name}, seed {seed})")
     except ValueError as error:
