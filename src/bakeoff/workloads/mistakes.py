@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import LAYERS, VOCABULARY
 from bakeoff.workloads.shapes import LayoutError
-from bakeoff.workloads.synonyms import NUMPY, said_by
+from bakeoff.workloads.synonyms import NUMPY, of_module, said_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -75,8 +75,8 @@ def _text(path: str, frames: Sequence[traceback.FrameSummary], error: BaseExcept
     """Return the text of an error, with what to do where Python's own does not say it."""
     if isinstance(error, LayoutError):
         return str(error)
-    if isinstance(error, AttributeError) and _is_vocabulary(error.obj):
-        return not_there(str(error.name))
+    if isinstance(error, AttributeError) and (of_name := _of_name(error.obj, str(error.name))):
+        return of_name
     is_users = bool(frames) and frames[-1].filename == path
     if isinstance(error, TypeError) and (of_call := _of_call(frames[-1] if is_users else None, str(error))):
         return of_call
@@ -109,6 +109,14 @@ def _of_call(frame: traceback.FrameSummary | None, error: str) -> str:
     called = _CALLED_AS.search(LAYERS[found[1]])
     how = called[1] if called else "layer(x)"
     return f"a layer nn.{found[1]} {error[found.end() :]}; it is called as {how}"
+
+
+def _of_name(value: Any, name: str) -> str:
+    """Return what stands for a name that the vocabulary, or a module of the model, lacks; empty where nothing does."""
+    if _is_vocabulary(value):
+        return not_there(name)
+    said = of_module(name) if hasattr(type(value), "forward") else ""
+    return f"self.{name} is not in the vocabulary{said}" if said else ""
 
 
 def _is_vocabulary(value: Any) -> bool:
