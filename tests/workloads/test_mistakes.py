@@ -206,3 +206,67 @@ def test_every_name_has_a_signature_to_tell() -> None:
     """A call that does not fit is told with what would."""
     without = [name for name, text in (LAYERS | FUNCTIONS | LOSSES).items() if not _SIGNATURE.match(text)]
     assert without == ["Module"]
+
+
+OPERATORS = {
+    "x % 2": "a % b is x - nn.floor_divide(x, number) * number in the vocabulary, of integers, none below 0",
+    "2 % x": "a % b is x - nn.floor_divide",
+    "x % x": "a % b is x - nn.floor_divide",
+    "divmod(x, 2)": "divmod(x, number) is nn.floor_divide(x, number)",
+    "x // 2": "a // b is nn.floor_divide(x, number)",
+    "2 ** x": "nn.exp(x * logarithm)",
+    "x @ x": "a @ b is nn.matmul(a, b)",
+    "x & x": "a & b is nn.logical_and(a, b)",
+    "x | x": "a | b is nn.logical_or(a, b)",
+    "x ^ x": "a ^ b is nn.logical_not(nn.equal(a, b))",
+    "~x": "~a is nn.logical_not(a)",
+    "x << 1": "a << number is x * 2**number",
+    "x >> 1": "a >> number is nn.floor_divide(x, 2**number)",
+    "x < 1": "arrays are compared by nn.less(a, b)",
+    "1 == x": "nn.equal(a, b), which nn.logical_not turns round",
+    "x != x": "nn.equal(a, b), which nn.logical_not turns round",
+    "+x": "+x is x",
+    "abs(x)": "abs(x) is nn.abs(x)",
+    "round(x)": "rounding is not in the vocabulary",
+    "1.0 in x": "a in x is nn.max(nn.to_float(nn.equal(x, a)))",
+    "x if x else x": "nn.where(condition, a, b) chooses by element",
+    "x and x": "nn.logical_and, nn.logical_or and nn.logical_not stand for and, or and not",
+    "len(x)": "len(x) is x.shape[0]",
+    "float(x)": "compute with the array itself",
+    "range(x)": "a number of Python's",
+    "complex(x)": "a number of Python's",
+    "f'{x:.2f}'": "is written as '.2f', which takes its values",
+    "[one for one in x]": "is taken apart by a loop",
+    "max(x)": "is taken apart by a loop",
+    "reversed(x)": "len(x) is x.shape[0]",
+    "x.__setitem__(0, 1)": "is changed in place",
+}
+
+
+@pytest.mark.parametrize("expression", OPERATORS)
+def test_an_operator_of_pythons_is_told_with_its_line(expression: str, tmp_path: Path) -> None:
+    """What arrays of one framework or another have, and a compiled program or another framework has not."""
+    path = write(tmp_path, VECTOR, WIDE, f"x = {expression}; return self.head(x)")
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    assert str(refused.value).startswith(f"{path}:18: in forward: ")
+    assert OPERATORS[expression] in str(refused.value)
+
+
+UNMADE = ("nn.Parameter((6,)) * 2", "len(nn.Parameter((6,)))", "nn.constant(numpy.ones(6)) + 1.0")
+
+
+@pytest.mark.parametrize("made", UNMADE)
+def test_an_array_that_is_computed_with_in_build_is_told(made: str, tmp_path: Path) -> None:
+    """It is one in forward alone."""
+    path = write(tmp_path, VECTOR, f"import numpy; self.made = {made}", "return x")
+    with pytest.raises(ModelFileError, match=r"mine\.py:15: in build: .* is an array in forward alone: make it in"):
+        checked(path)
+
+
+def test_several_inputs_that_stand_for_one_are_told(tmp_path: Path) -> None:
+    """Each has a name."""
+    sample = 'inputs={"a": ArraySpec(shape=(6,)), "b": ArraySpec(shape=(6,))}, classes=5'
+    path = write(tmp_path, sample, WIDE, "return self.head(x + 2)")
+    with pytest.raises(ModelFileError, match=r"mine\.py:18: in forward: .*each is taken by its name: x\['name'\]"):
+        checked(path)

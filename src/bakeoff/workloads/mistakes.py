@@ -31,6 +31,9 @@ _CALLED_AS = re.compile(r"called as (?:.*? = )?(\w+\(.*?\))(?= with|, as|:)")
 _SIGNATURE = re.compile(r"^\w+\(.*?\)(?=[.:]| *$)")
 """What a meaning in the vocabulary begins with."""
 
+_UNMADE = re.compile(r"'(Parameter|constant)'")
+"""How Python tells that an operator, or len and the like, does not take what is an array in forward alone."""
+
 
 @contextmanager
 def told(path: str, function: str) -> Iterator[None]:
@@ -90,7 +93,16 @@ def _text(path: str, frames: Sequence[traceback.FrameSummary], error: BaseExcept
         return told + " nn.Embedding is embedding.attend(x), an array that is trained by itself nn.Parameter(shape)"
     if isinstance(error, TypeError) and "__array_ufunc__" in str(error):
         return f"a function of NumPy's computes on an array of the model; {NUMPY}"
-    return told
+    return told + _of_operand(error)
+
+
+def _of_operand(error: Exception) -> str:
+    """Return what to do where an operator or a function of Python's got what is no array yet; else nothing."""
+    if isinstance(error, TypeError) and (found := _UNMADE.search(str(error))):
+        return f". nn.{found[1]} is an array in forward alone: make it in __init__, and compute with it in forward"
+    if isinstance(error, TypeError | AttributeError) and "'_Named'" in str(error):
+        return ". Of several arrays each is taken by its name: x['name']"
+    return ""
 
 
 def _of_call(frame: traceback.FrameSummary | None, error: str) -> str:

@@ -19,12 +19,15 @@ from itertools import zip_longest
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+from bakeoff.workloads import shape_operators
 from bakeoff.workloads.synonyms import NUMPY, of_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from bakeoff.spec.batch import ArraySpec
+
+LayoutError = shape_operators.LayoutError
 
 MAP_AXES = 4
 """An array of a batch with so many axes is a feature map, by the convention of `spec.batch.Batch`."""
@@ -36,20 +39,6 @@ Kind = Literal["map", "flat", "array"]
 
 in_scan: ContextVar[bool] = ContextVar("in_scan", default=False)
 """Whether a step of `scan` is being run."""
-
-
-class LayoutError(TypeError):
-    """An operation that has no one meaning in all frameworks, or none at all; the text says what to do instead."""
-
-
-def _written(operator: str, name: str) -> Callable[..., NoReturn]:
-    """Return the method of an operator that is refused, with how it is written in the vocabulary."""
-
-    def refuse(*_: object) -> NoReturn:
-        msg = f"{operator} is nn.{name} in the vocabulary"
-        raise LayoutError(msg)
-
-    return refuse
 
 
 def _second(compute: Callable[[Shape, Any], Shape]) -> Callable[..., Shape]:
@@ -89,7 +78,7 @@ class MapShape(tuple[int, ...]):
         raise LayoutError(msg)
 
 
-class Shape:
+class Shape(shape_operators.RefusedOperators):
     """An array of which only the shape, the layout, and what it depends on are known."""
 
     def __init__(
@@ -174,60 +163,6 @@ class Shape:
         # A part of nn.arange(n) may lack its first and its last.
         found.low, found.high = self.low, self.high if self.ndim > 1 else None
         return found
-
-    def __eq__(self, other: object) -> NoReturn:
-        """Refuse to be compared by an operator, which is Python's own question for some frameworks' arrays."""
-        msg = (
-            f"{self!r} is compared with {other!r} by an operator; arrays are compared by nn.less(a, b), "
-            "nn.less_equal(a, b) and nn.equal(a, b)"
-        )
-        raise LayoutError(msg)
-
-    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
-    __hash__ = object.__hash__
-
-    __array_ufunc__ = None
-    """NumPy's numbers leave an operation to this class."""
-
-    __matmul__ = __rmatmul__ = _written("a @ b", "matmul(a, b)")  # its products could not be counted
-    __floordiv__ = __rfloordiv__ = _written("a // b", "floor_divide(x, number)")
-    __and__ = __rand__ = _written("a & b", "logical_and(a, b)")
-    __or__ = __ror__ = _written("a | b", "logical_or(a, b)")
-    __invert__ = _written("~a", "logical_not(a)")
-    __abs__ = _written("abs(x)", "abs(x)")
-    __rpow__ = _written("number ** x", "exp(x * logarithm), with math.log(number) as logarithm,")
-
-    def __array_function__(self, function: Any, *_: Any) -> NoReturn:
-        """Refuse NumPy's functions."""
-        msg = f"NumPy's {function.__name__} computes on {self!r}; {NUMPY}"
-        raise LayoutError(msg)
-
-    def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse to become an array of NumPy's."""
-        msg = f"{self!r} is made an array of NumPy's; {NUMPY}"
-        raise LayoutError(msg)
-
-    def __setitem__(self, index: Any, value: Any) -> NoReturn:
-        """Refuse to be changed in place, which arrays of some frameworks cannot be."""
-        msg = f"{self!r} is changed in place, which not every framework can; nn.where and nn.concat give new arrays"
-        raise LayoutError(msg)
-
-    def __float__(self) -> NoReturn:
-        """Refuse to be a number of Python's: a compiled program has no values while it is made."""
-        msg = f"{self!r} is made a number of Python's, which a compiled program does not have while it is made"
-        raise LayoutError(msg)
-
-    __int__ = __index__ = __float__
-
-    def __iter__(self) -> NoReturn:
-        """Refuse to be taken apart: traced arrays of some frameworks cannot be."""
-        msg = f"{self!r} is taken apart by a loop; take what is wanted by index: x[:, 0]"
-        raise LayoutError(msg)
-
-    def __bool__(self) -> NoReturn:
-        """Refuse to be asked: a compiled program has no values while it is made."""
-        msg = f"whether {self!r} is true hangs on its values, which a compiled program does not have while it is made"
-        raise LayoutError(msg)
 
     def combined(self, other: Any) -> Shape:
         """Return what + - * give: both of one kind of values, with axes of length 1 broadcast."""
