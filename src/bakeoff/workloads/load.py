@@ -26,6 +26,7 @@ from bakeoff.spec.errors import ModelFileError, UnknownNameError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.workload import Size, Workload
 from bakeoff.workloads.check import check_fields, check_names
+from bakeoff.workloads.draws import check_draws
 from bakeoff.workloads.imported import imported
 from bakeoff.workloads.losses import ARGUMENTS, WITH_INPUTS, takes_inputs
 from bakeoff.workloads.mistakes import fields_told, no_sudden_end
@@ -85,6 +86,7 @@ def load(name_or_path: str | Path) -> LoadedWorkload:
         raise ModelFileError(msg) from error
     workload, build, loss = _parts(path, module)
     check_names(path, text, build=build, loss=loss)
+    check_draws(build, loss)
     data = _own_data(path, module)
     metric = _own_metric(path, module, workload)
     if data is not None and OWN not in workload.data:

@@ -1,0 +1,198 @@
+"""Random numbers of Python's or NumPy's in a model or a loss are refused before any framework starts, with the line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_interpreter import VECTOR, checked, write
+
+from bakeoff.spec.errors import ModelFileError
+
+HEAD = "self.head = nn.Linear(6, 5)"
+LOSS = "return nn.cross_entropy(outputs, targets)"
+
+REFUSED = {
+    "in forward": (
+        "import random",
+        HEAD,
+        "return self.head(x) * random.random()",
+        LOSS,
+        20,
+        "random.random",
+        "forward",
+    ),
+    "of NumPy's": (
+        "import numpy as np",
+        HEAD,
+        "return self.head(x) + float(np.random.normal())",
+        LOSS,
+        20,
+        "numpy.random.normal",
+        "forward",
+    ),
+    "in __init__": (
+        "import numpy",
+        f"{HEAD}; self.a = nn.constant(numpy.random.rand(6))",
+        "return self.head(x * self.a)",
+        LOSS,
+        17,
+        "numpy.random.rand",
+        "__init__",
+    ),
+    "in the loss": (
+        "from random import gauss as g",
+        HEAD,
+        "return self.head(x)",
+        f"a = g(0, 1); {LOSS}",
+        26,
+        "random.gauss",
+        "loss",
+    ),
+    "by an import of its own": (
+        "",
+        HEAD,
+        "from numpy import random as r; return self.head(x) * r.uniform()",
+        LOSS,
+        20,
+        "numpy.random.uniform",
+        "forward",
+    ),
+    "in a function that forward calls": (
+        "import random\ndef noise(): return random.gauss(0, 1)",
+        HEAD,
+        "return self.head(x) + noise()",
+        LOSS,
+        2,
+        "random.gauss",
+        "noise",
+    ),
+    "without a seed": (
+        "import numpy",
+        f"{HEAD}; self.a = nn.constant(numpy.random.default_rng().normal(size=6))",
+        "return self.head(x * self.a)",
+        LOSS,
+        17,
+        "numpy.random.default_rng",
+        "__init__",
+    ),
+    "with None as its seed": (
+        "import numpy",
+        HEAD,
+        "return self.head(x) * numpy.random.RandomState(seed=None).rand()",
+        LOSS,
+        20,
+        "numpy.random.RandomState",
+        "forward",
+    ),
+    "of a generator that the model keeps": (
+        "import numpy",
+        f"{HEAD}; self.rng = numpy.random.RandomState(0)",
+        "return self.head(x) * self.rng.rand()",
+        LOSS,
+        20,
+        "self.rng.rand",
+        "forward",
+    ),
+    "of a generator of the file": (
+        "import numpy\nRNG = numpy.random.default_rng(0)",
+        HEAD,
+        "return self.head(x) * RNG.random()",
+        LOSS,
+        20,
+        "RNG.random",
+        "forward",
+    ),
+    "of a generator that build keeps": (
+        "import random",
+        f"{HEAD}; r = random.Random(0); self.f = lambda: r.random()",
+        "return self.head(x) * self.f()",
+        LOSS,
+        17,
+        "r.random",
+        "the model",
+    ),
+}
+
+
+def _written(folder: Path, top: str, layers: str, forward: str, loss: str) -> Path:
+    """Write a user's workload that begins with two lines of its own."""
+    path = write(folder, VECTOR, layers, forward, loss)
+    path.write_text(f"{top}{chr(10) * (2 - top.count(chr(10)))}{path.read_text()}")
+    return path
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_draw_in_a_model_or_its_loss_is_refused(case: str, tmp_path: Path) -> None:
+    """With the line, what draws, and what draws in its place."""
+    *parts, line, name, function = REFUSED[case]
+    path = _written(tmp_path, *parts)
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    assert str(refused.value).startswith(f"{path}:{line}: {name} draws in {function}: each framework would")
+    assert "nn.RandomNormal() and nn.Dropout(rate) draw" in str(refused.value)
+
+
+SAME_EACH_TIME = {
+    "a seed where it is drawn": (
+        "import numpy",
+        f"{HEAD}; self.a = nn.constant(numpy.random.RandomState(0).standard_normal(6))",
+        "return self.head(x * self.a)",
+    ),
+    "a seed in the same function": (
+        "import numpy",
+        f"{HEAD}; g = numpy.random.default_rng(seed=3); self.a = nn.constant(g.normal(size=6))",
+        "return self.head(x * self.a)",
+    ),
+    "at the top of the file": (
+        "import numpy\nTABLE = numpy.random.rand(6)",
+        f"{HEAD}; self.a = nn.constant(TABLE)",
+        "return self.head(x * self.a)",
+    ),
+    "in data, and a variable of that name": (
+        "import numpy\ndef data(size, samples, seed): return {'x': numpy.random.rand(samples, 6)}",
+        HEAD,
+        "data = self.head(x); return data",
+    ),
+    "another thing of the name that a generator has elsewhere": (
+        "import numpy\ndef data(size, samples, seed): g = numpy.random.RandomState(seed); return {'x': g.rand(6)}",
+        HEAD,
+        "g = {'x': x}; return self.head(g.get('x'))",
+    ),
+    "another thing called random": ("random = 2.0", HEAD, "return self.head(x) * random"),
+}
+
+
+@pytest.mark.parametrize("case", SAME_EACH_TIME)
+def test_what_comes_out_the_same_each_time_passes(case: str, tmp_path: Path) -> None:
+    """And so does what runs outside of the model."""
+    checked(_written(tmp_path, *SAME_EACH_TIME[case], LOSS))
+
+
+def test_a_generator_of_build_may_fill_what_is_made_there(tmp_path: Path) -> None:
+    """Each build begins it anew."""
+    path = _written(tmp_path, "import numpy", f"{HEAD}; self.a = nn.constant(g.random(6))", "return self.head(x)", LOSS)
+    path.write_text(path.read_text().replace("    class Model", "    g = numpy.random.default_rng(0)\n    class Model"))
+    checked(path)
+
+
+def test_all_draws_are_told_at_once(tmp_path: Path) -> None:
+    """A line for each."""
+    path = _written(tmp_path, "import random", HEAD, "return self.head(x) * random.random()", f"random.seed(0); {LOSS}")
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    assert [line.split(": ")[1] for line in str(refused.value).splitlines()] == [
+        "random.random draws in forward",
+        "random.seed draws in loss",
+    ]
+
+
+def test_a_draw_in_another_file_that_has_the_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the line of that file."""
+    monkeypatch.syspath_prepend(tmp_path)
+    path = _written(tmp_path, "import random", HEAD, "return self.head(x) * random.random()", LOSS)
+    other = path.rename(tmp_path / "model_that_draws.py")
+    path.write_text("from model_that_draws import WORKLOAD, build, loss")
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    assert str(refused.value).startswith(f"{other}:20: random.random draws in forward: ")
