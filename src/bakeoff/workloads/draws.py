@@ -52,7 +52,8 @@ def check_draws(*functions: Any) -> None:
 def _first_line(node: _Function) -> int:
     """Return the line in which Python says that a function begins: that of its first decorator."""
     decorators = () if isinstance(node, ast.Lambda) else node.decorator_list
-    return min(one.lineno for one in (node, *decorators))
+    lines = [node.lineno, *(one.lineno for one in decorators)]
+    return min(lines)
 
 
 def _reached(tree: ast.Module, roots: Iterable[ast.AST]) -> Iterator[ast.AST]:

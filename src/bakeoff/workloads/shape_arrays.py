@@ -43,7 +43,10 @@ def _both(function: str, a: Shape, b: Shape, /) -> Shape:
     """Return what two masks give together."""
     check_boolean(function, a)
     check_boolean(function, b)
-    return a.broadcast_with(b).like(boolean=True)
+    found = a.broadcast_with(b).like(boolean=True)
+    if a.known is not None and b.known is not None:
+        found.known = getattr(np, function)(a.known, b.known)
+    return found
 
 
 def _an_array(function: str, a: Any, b: Any) -> Shape:
@@ -193,7 +196,9 @@ class ArrayFunctions:
     def logical_not(x: Shape, /) -> Shape:
         """Return booleans."""
         check_boolean("logical_not", x)
-        return x.like(boolean=True)
+        found = x.like(boolean=True)
+        found.known = None if x.known is None else ~x.known
+        return found
 
     @staticmethod
     def clip(x: Shape, low: float, high: float) -> Shape:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_real
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from bakeoff.workloads.shape_functions import Counter
 
 AXES = 4
@@ -69,6 +73,22 @@ def _check(asked: Attention) -> None:
     _check_scale(asked.scale)
     _check_added("mask", asked.mask, (batch, heads, length, k.dims[1]))
     _check_added("bias", asked.bias, (batch, heads, length, k.dims[1]))
+    if asked.mask is not None and asked.mask.known is not None:
+        _check_rows(asked.mask.known, (length, k.dims[1]), causal=asked.causal)
+
+
+def _check_rows(mask: NDArray[np.bool_], pairs: tuple[int, int], *, causal: bool) -> None:
+    """Raise LayoutError for a position of q, of `pairs` with k, that a mask of known values lets attend to nothing."""
+    allowed = mask & np.tri(*pairs, dtype=np.bool_) if causal else mask
+    empty = np.argwhere(~allowed.any(-1))
+    if len(empty):
+        row, how = tuple(map(int, empty[0])), "behind causal" if causal else "at all"
+        msg = (
+            f"nn.attention: row {row} of the mask, by (batch, head, place in q), attends to nothing {how}: what comes "
+            "out is 0 or the mean of v, by framework. Let each place attend to one at least, such as itself, and leave "
+            "out its output behind"
+        )
+        raise LayoutError(msg)
 
 
 def _check_scale(scale: Any) -> None:

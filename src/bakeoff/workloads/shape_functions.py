@@ -8,6 +8,8 @@ from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bakeoff.workloads.shape_arrays import ArrayFunctions, axis_of, check_alike, without
 from bakeoff.workloads.shape_attention import Attention, attended
 from bakeoff.workloads.shape_einsum import einsum
@@ -24,7 +26,7 @@ from bakeoff.workloads.shapes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from bakeoff.workloads.layers import Layer
 
@@ -160,7 +162,7 @@ class Functions(ArrayFunctions):
         if math.prod(wanted) != count or min(wanted, default=1) < 0:
             msg = f"nn.reshape of {x!r} to {tuple(shape)}: they hold different numbers of elements"
             raise LayoutError(msg)
-        return x.of(*wanted)
+        return _moved(x, wanted, np.reshape, wanted)
 
     @staticmethod
     def broadcast_to(x: Shape, shape: Iterable[int], /) -> Shape:
@@ -170,7 +172,7 @@ class Functions(ArrayFunctions):
         if min(wanted, default=1) < 1 or x.broadcast_with(Shape(wanted)).dims != wanted:
             msg = f"nn.broadcast_to of {x!r} to {wanted}: an axis that is not 1 keeps its length"
             raise LayoutError(msg)
-        return x.of(*wanted)
+        return _moved(x, wanted, np.broadcast_to, wanted)
 
     @staticmethod
     def permute_dims(x: Shape, axes: Sequence[int], /) -> Shape:
@@ -180,7 +182,7 @@ class Functions(ArrayFunctions):
         if sorted(axis_of("permute_dims", x, axis) for axis in axes) != list(range(x.ndim)):
             msg = f"nn.permute_dims of {x!r} by {tuple(axes)}: every axis has to be named once"
             raise LayoutError(msg)
-        return x.of(*(x.dims[axis] for axis in axes))
+        return _moved(x, [x.dims[axis] for axis in axes], np.transpose, axes)
 
     @staticmethod
     def concat(arrays: Iterable[Shape], axis: int) -> Shape:
@@ -229,6 +231,13 @@ class Losses:
     def ctc(self, logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape) -> Shape:
         """Return one number."""
         return ctc(self._counter, logits, labels, logit_lengths, label_lengths)
+
+
+def _moved(x: Shape, dims: Iterable[int], move: Callable[[Any, Any], Any], to: Any) -> Shape:
+    """Return an array of the same elements in another shape, with the values of those that are known."""
+    found = x.of(*dims)
+    found.known = None if x.known is None else move(x.known, to)
+    return found
 
 
 def _lengths(function: str, shape: Iterable[int]) -> list[int]:

@@ -25,6 +25,9 @@ from bakeoff.workloads.synonyms import NUMPY, of_attribute
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from bakeoff.spec.batch import ArraySpec
 
 LayoutError = shape_operators.LayoutError
@@ -104,6 +107,8 @@ class Shape(shape_operators.RefusedOperators):
         """Of integers whose range is known, the smallest."""
         self.high: int | None = None
         """Of these the first that is too large; None: the range is not known."""
+        self.known: NDArray[np.bool_] | None = None
+        """Of booleans that are a constant's, or follow from such alone, the values; None: they are not known."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -162,6 +167,7 @@ class Shape(shape_operators.RefusedOperators):
         found.kind, found.unfolded = self.kind, self.unfolded
         # A part of nn.arange(n) may lack its first and its last.
         found.low, found.high = self.low, self.high if self.ndim > 1 else None
+        found.known = None if self.known is None else self.known[index]
         return found
 
     def combined(self, other: Any) -> Shape:
