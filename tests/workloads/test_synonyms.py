@@ -287,6 +287,69 @@ def test_what_is_advised_for_maps_passes(name: str, tmp_path: Path) -> None:
     checked(write(tmp_path, MAP, layers, forward))
 
 
+TAKEN: dict[str, tuple[str, dict[str, str], tuple[int, ...]]] = {
+    "AvgPool1d": ("nn.mean(nn.reshape(x, (batch, windows, length // windows, features)), 2)", {}, (4, 3, 5)),
+    "AdaptiveMaxPool1d": ("nn.max_pool1d(x, length // windows)", {}, (4, 3, 5)),
+    "Dropout1d": ("x * nn.reshape(self.drop(nn.mean(x, 1) * 0.0 + 1.0), (batch, 1, features))", {}, (4, 6, 5)),
+    "ZeroPad1d": ("nn.pad(x, ((0, 0), (before, after), (0, 0)))", {}, (4, 9, 5)),
+    "cdist": (
+        "nn.sqrt(nn.sum(d * d, -1))",
+        {"d": "nn.reshape(a, (batch, n, 1, f)) - nn.reshape(b, (batch, 1, m, f))"},
+        (4, 6, 6),
+    ),
+    "sequence_mask": ("nn.less(nn.reshape(nn.arange(n), (1, n)), nn.reshape(lengths, (batch, 1)))", {}, (4, 6)),
+    "bincount": ("nn.sum(nn.one_hot(x, n), 0)", {"x": "lengths"}, (6,)),
+    "masked_fill": ("nn.where(mask, value, x)", {}, (4, 6, 5)),
+    "normalize": (
+        "x / nn.maximum(n, 1e-12)",
+        {"n": "nn.reshape(nn.sqrt(nn.sum(x * x, axis)), shape)"},
+        (4, 6, 5),
+    ),
+    "var": ("nn.mean((x - m) * (x - m), axis)", {"m": "nn.reshape(nn.mean(x, axis), shape)"}, (4, 6)),
+    "logsumexp": (
+        "nn.max(x, axis) + nn.log(nn.sum(nn.exp(x - most), axis))",
+        {"most": "nn.reshape(nn.max(x, axis), shape)"},
+        (4, 6),
+    ),
+    "Bilinear": ("nn.einsum('bi,oij,bj->bo', a, self.weight, b)", {"a": "a[:, 0]", "b": "b[:, 0]"}, (4, 3)),
+    "HuberLoss": (
+        "nn.mean(nn.where(nn.less(d, 1.0), 0.5 * d * d, d - 0.5))",
+        {"d": "nn.abs(outputs - targets)"},
+        (),
+    ),
+    "GaussianNLLLoss": ("nn.mean(nn.log(v) + d * d / v) / 2", {"d": "outputs - targets"}, ()),
+    "KLDivLoss": ("p * (nn.log(p) - nn.log(q))", {}, (4, 6, 5)),
+    "TripletMarginLoss": (
+        "nn.mean(nn.relu(near - far + margin))",
+        {"near": "nn.sqrt(nn.sum(d * d, -1))", "far": "nn.sqrt(nn.sum(d * d, -1))"},
+        (),
+    ),
+    "categorical_crossentropy": ("-nn.mean(nn.sum(targets * nn.log_softmax(outputs), -1))", {}, ()),
+    "dice_loss": (
+        "1.0 - 2.0 * nn.sum(p * targets) / (nn.sum(p) + nn.sum(targets))",
+        {"p": "nn.sigmoid(logits)"},
+        (),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_is_advised_for_sequences_and_losses_is_taken(name: str) -> None:
+    """The expression stands in the advice, with what its names are, and gives the shape that is wanted."""
+    expression, meanings, dims = TAKEN[name]
+    alike = ("x", "a", "b", "d", "p", "q", "v", "outputs", "targets", "logits")
+    values: dict[str, Any] = dict.fromkeys(alike, Shape((4, 6, 5)))
+    values |= {"nn": vocabulary(Counter(), trains=True), "mask": Shape((6, 1), boolean=True), "value": 0.0}
+    values |= {"batch": 4, "length": 6, "windows": 3, "features": 5, "n": 6, "m": 6, "f": 5, "axis": -1}
+    values |= {"shape": (4, 6, 1), "before": 1, "after": 2, "margin": 1.0, "lengths": Shape((4,), integer=True)}
+    values["self"] = SimpleNamespace(drop=lambda x: x, weight=Shape((3, 5, 5)))
+    assert expression in SAID_BY[name]
+    for key, meaning in meanings.items():
+        assert name in {"bincount", "Bilinear"} or meaning in SAID_BY[name]
+        values[key] = _evaluated(meaning, **values)
+    assert _evaluated(expression, **values).dims == dims
+
+
 def test_a_transposed_convolution_of_a_sequence_goes_by_a_map_of_one_row(tmp_path: Path) -> None:
     """As is advised for ConvTranspose1d: to a sequence of (n - 1) * stride + kernel places."""
     assert "nn.from_tokens(x, (1, length))" in SAID_BY["ConvTranspose1d"]

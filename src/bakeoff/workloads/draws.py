@@ -37,9 +37,9 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def check_draws(*functions: Any) -> None:
-    """Raise ModelFileError for each draw of random numbers in build, loss, or what they call of the file they are in."""
+    """Raise ModelFileError for each draw of random numbers in build, loss, or what they call of their file."""
     codes = [function.__code__ for function in functions if hasattr(function, "__code__")]
-    for file in sorted({code.co_filename for code in codes}):
+    for file in sorted({code.co_filename for code in codes if Path(code.co_filename).is_file()}):
         tree = ast.parse(Path(file).read_bytes())
         lines = {code.co_firstlineno for code in codes if code.co_filename == file}
         roots = [node for node in ast.walk(tree) if isinstance(node, _Function) and _first_line(node) in lines]

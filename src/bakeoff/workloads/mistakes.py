@@ -96,7 +96,7 @@ def _text(path: str, frames: Sequence[traceback.FrameSummary], error: BaseExcept
     return told + _of_operand(error)
 
 
-def _of_operand(error: Exception) -> str:
+def _of_operand(error: BaseException) -> str:
     """Return what to do where an operator or a function of Python's got what is no array yet; else nothing."""
     if isinstance(error, TypeError) and (found := _UNMADE.search(str(error))):
         return f". nn.{found[1]} is an array in forward alone: make it in __init__, and compute with it in forward"
