@@ -112,11 +112,10 @@ def test_a_disturbed_reading_holds_for_an_hour(race: Any, monkeypatch: pytest.Mo
     first = race("fake", max_rounds=1)
     (folder,) = (remembered.base() / "late").iterdir()
     record = read_record(folder)
+    shares = [(block, 0.5 if block.turn < pairs else 0.0) for block in record.late.blocks]  # whatever else runs here
     busy = [
-        msgspec.structs.replace(block, signals=msgspec.structs.replace(block.signals, foreign_share=0.5, wall_ns=10**9))
-        if block.turn < pairs
-        else block
-        for block in record.late.blocks
+        msgspec.structs.replace(block, signals=msgspec.structs.replace(block.signals, foreign_share=one, wall_ns=10**9))
+        for block, one in shares
     ]
     write_record(folder, msgspec.structs.replace(record, late=msgspec.structs.replace(record.late, blocks=busy)))
     assert race("fake", max_rounds=1).contenders[0].late.comparison == first.comparison.id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 import pytest
+from tests.race.test_energy import Meter
 
 from bakeoff.frameworks.fake import engine
 from bakeoff.judge import comparison
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.tied import why_untied
 from bakeoff.measure import memory
+from bakeoff.race import devices
 from bakeoff.race.progress import Event, TrialStarted
+from bakeoff.race.stages import energy
 from bakeoff.store import evidence
 from bakeoff.store.files import write_comparison
 from bakeoff.store.results import last, of_contender, of_purpose, read_records
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.batch import Batch
     from bakeoff.spec.record import Record
+    from bakeoff.trial.opened import Opened
 
 pytestmark = pytest.mark.slow
 
@@ -74,6 +79,32 @@ def test_a_timed_trial_with_another_loss_is_refused(race: Race, monkeypatch: pyt
     (only,) = race("fake", max_rounds=3).contenders
     assert only.status == "refused"
     assert "in r01-fake the loss at step 1 is" in only.reason
+
+
+@pytest.mark.parametrize("purpose", ["none", "epochs", "late", "energy"])
+@pytest.mark.parametrize("scenario", ["train", "infer"])
+def test_trials_beside_the_race_are_tied_too(
+    race: Race, monkeypatch: pytest.MonkeyPatch, purpose: str, scenario: str
+) -> None:
+    """Whole runs, late steps and steps between meters are reported: other losses or outputs there are a finding."""
+    for module in (energy, devices):
+        monkeypatch.setattr(module, "meters", lambda device, uuid: ([Meter()], ""))
+    honest = Ties.__init__
+
+    def wrong(self: Ties, opened: Opened, step: Any, saved: Any, *, drops: bool) -> None:
+        if opened.trial.purpose == purpose:
+            result, outputs = step.result, step.last_outputs
+            vars(step).update(result=lambda: 1.01 * result(), last_outputs=lambda: 1.01 * outputs())
+        honest(self, opened, step, saved, drops=drops)
+
+    monkeypatch.setattr(Ties, "__init__", wrong)
+    (only,) = race("fake", scenario=scenario, max_rounds=1, steps=20).contenders
+    if purpose == "none" or (purpose, scenario) == ("late", "infer"):  # what does not train has no late steps
+        assert only.status == "ranked"
+        return
+    what = "the loss at step 0 is" if scenario == "train" else "the outputs of the first step are not those"
+    assert only.status == "refused"
+    assert re.search(rf"in {purpose}\d*-fake {what}", only.reason)
 
 
 def test_training_that_stops_once_its_state_was_put_back_is_refused(

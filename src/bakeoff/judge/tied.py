@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.evidence import Evidence
     from bakeoff.spec.record import Record, Tie
+    from bakeoff.spec.trial import Purpose
 
 EXACT = frozenset({"float32", "tf32", "float64"})
 """Precisions in which two different losses are two different numbers: bfloat16 has 256 between 2 and 4."""
@@ -45,6 +46,10 @@ REPEATED = 2
 """Losses from the saved state that are held: the second follows an update, and may be off by what the certificate
 allows its second loss. Later ones would magnify the order in which threads have added."""
 
+TIED: tuple[Purpose, ...] = ("time", "epochs", "late", "energy")
+"""Trials whose first losses or outputs are the certificate's. That training moves, and what blocks leave, is asked of
+those of the race alone: a whole run may end where a step is less than a parameter's last bit."""
+
 REFERENCE_MOVES = 1e-4
 """By how much, as a share, the reference's losses of two steps have to differ before equal ones are a finding."""
 
@@ -53,7 +58,8 @@ def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: Cont
     """Return how a contender's timed trials differ from what was certified, in a sentence; empty where they do not."""
     mine = of_contender(records.values(), plan.contender.label)
     certified, found = last(mine, "certify"), reference_of(records, plan)
-    timed = [record for record in finished(of_purpose(mine, "time")) if record.tie is not None]
+    kept = {one: [r for r in finished(of_purpose(mine, one)) if r.tie is not None] for one in TIED}
+    timed, every = kept["time"], [record for purpose in TIED for record in kept[purpose]]
     evidence, reference = (one.evidence if one else None for one in (certified, found))
     if not timed or evidence is None:
         return ""
@@ -68,13 +74,13 @@ def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: Cont
     if reference is not None and is_held and _in_order(evidence):
         most = _allowed(comparison, reference, plan)
         findings += [
-            *_apart(most, plan, timed, evidence),
-            *_unlike_siblings(most, plan, timed),
-            *_other_outputs(most, timed, evidence),
+            *_apart(most, plan, every, evidence),
+            *_unlike_siblings(most, plan, every),
+            *_other_outputs(most, every, evidence),
             *_drawing_nothing(comparison, records, plan),
         ]
         repeated += most.losses[1:REPEATED]
-    findings += _other_when_repeated(plan, timed, repeated)
+    findings += _other_when_repeated(plan, every, repeated)
     outputs = _allowed(comparison, reference, plan).output if reference is not None and is_held else repeated[0]
     findings += _in_blocks(comparison, plan, timed, outputs)
     return findings[0] if findings else ""

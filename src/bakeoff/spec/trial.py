@@ -67,15 +67,15 @@ KINDS: dict[Purpose, Kind] = {
     "certify": Kind(steps=False, learns=True, weighed=True),
     "memory": Kind(weighed=True, cached=True),
     "compile": Kind(folder="compile-{cache}-{label}"),
-    "energy": Kind(cached=True, folder="energy{round}-{label}"),
+    "energy": Kind(tied=True, cached=True, folder="energy{round}-{label}"),
     # The clock and `wait` have to be honest, however batches come.
     "selftest": Kind(own_input=False, saves=True, cached=True),
     # Nothing of the workload is built: it is about the machine.
     "peak": Kind(own_input=False, grouped=False),
     "time": Kind(tied=True, saves=True, cached=True, folder="r{round:02d}-{label}"),
     # It goes back to earlier steps, which a loader cannot.
-    "late": Kind(own_input=False, saves=True, cached=True),
-    "epochs": Kind(batches="epoch", cached=True, folder="epochs{round}-{label}"),
+    "late": Kind(own_input=False, tied=True, saves=True, cached=True),
+    "epochs": Kind(batches="epoch", tied=True, cached=True, folder="epochs{round}-{label}"),
     # A compiler's cache may give back a program without the scopes that its trace is read by.
     "explain": Kind(saves=True, folder="explain{round}-{label}"),
     "batch": Kind(batches="one", weighed=True, folder="batch-{label}-{batch}"),

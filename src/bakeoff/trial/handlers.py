@@ -56,6 +56,8 @@ def warm(running: Running, draft: Draft, command: protocol.Warm) -> protocol.War
     rest = msgspec.structs.replace(command, steps=steps, seconds=left_s, limit=limit)
     durations += running.ties.warm(running.stepper, rest)
     draft.append("warm_steps_ns", *durations)
+    if begun := running.ties.begun():
+        draft.put(tie=begun)
     return protocol.Warmed(steps_ns=durations)
 
 
@@ -128,6 +130,7 @@ def _profile(step: Step, work: Callable[[], None]) -> Profiled:
 def measure_late(running: Running, draft: Draft, command: protocol.MeasureLate) -> None:
     """Note what a step costs early and late in training."""
     draft.put(late=late.reading(running, command))
+    draft.put(tie=running.ties.conclude(running.stepper))
 
 
 def explain_steps(running: Running, draft: Draft, command: protocol.Explain) -> None:
@@ -152,6 +155,7 @@ def conclude_epochs(running: Running, draft: Draft, command: protocol.Conclude) 
     del command
     opened = running.opened
     draft.put(epochs=running.long_run.conclude(running.step, opened.trial, opened.batches))
+    draft.put(tie=running.ties.conclude(running.stepper))
 
 
 def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:

@@ -52,7 +52,7 @@ steps (SNAPSHOT_STEPS), so that no step lies between what is certified and what 
 
 
 class Ties:
-    """Reads losses and outputs of one trial; does nothing in a trial that is not timed."""
+    """Reads losses and outputs of one trial; does nothing in a trial that is not tied."""
 
     def __init__(self, opened: Opened, step: Step, saved: SavedState, *, drops: bool) -> None:
         """Take a step that has run once, and its saved state; `drops` is whether its model draws what to drop."""
@@ -77,6 +77,10 @@ class Ties:
             self._note(*unread)
         left_s = max(0.0, command.seconds - sum(early) * 1e-9)
         return early + stepper.fenced(command.steps - len(early), left_s, command.limit - len(early))
+
+    def begun(self) -> Tie | None:
+        """Return what is known before any timed part: all that there is of a trial without steps behind it."""
+        return msgspec.structs.replace(self.tie, losses=self._losses) if self.tie else None
 
     def keep_block(self, stepper: Stepper) -> None:
         """Keep what the last timed block has left, right behind it."""
