@@ -23,6 +23,7 @@ from bakeoff.spec.vocabulary import VOCABULARY
 FRAMEWORKS = pytest.mark.parametrize("framework", DECLARED)
 
 OWN_FORMS = [
+    ("torch", "curves of straight pieces"),
     ("jax", "attention with mask, bias and scale"),
     ("tensorflow", "sizes of maps"),
     ("tensorflow", "convolutions in groups"),
@@ -76,6 +77,16 @@ def test_a_form_for_float64_alone_computes_the_same(framework: str, case: str) -
     found = in_float64.of(f"case/{case}")
     assert [held for held in outputs(case, found) if not held.error <= IN_FLOAT64] == []
     assert [held for held in loss_and_gradients(case, found) if not held.passed] == []
+
+
+@pytest.mark.parametrize("case", ["curves of straight pieces"])
+def test_gradients_in_float64_agree(case: str) -> None:
+    """PyTorch and JAX give the same gradients in float64, far closer than central differences could tell."""
+    by_torch, by_jax = (in_float64.of(f"case/{case}") for name in ("torch", "jax") if (in_float64 := program(name)))
+    gradients = [name for name in by_torch if name.startswith("gradient/")]
+    assert gradients
+    for name in gradients:
+        np.testing.assert_allclose(by_torch[name], by_jax[name], rtol=0, atol=IN_FLOAT64 * np.abs(by_jax[name]).max())
 
 
 @FRAMEWORKS
