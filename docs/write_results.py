@@ -26,7 +26,7 @@ from bakeoff.spec.errors import BakeoffError
 from bakeoff.spec.text import count
 from bakeoff.store import studies
 from bakeoff.store.files import write_atomically
-from bakeoff.study.published import names
+from bakeoff.study.published import load, names
 from bakeoff.study.run import OUT_OF_TIME, is_final, without_results
 
 if TYPE_CHECKING:
@@ -169,10 +169,21 @@ def _page(name: str, one: Packed) -> str:
             f"Written by `make results` from [its records](../records/studies/{name}{ENDING}).\n",
             f"Their SHA-256 is `{one.sha256}`.\n",
             told,
+            *_noted_since(name, one),
             *_not_decided(one),
             *_sources(one),
         ]
     )
+
+
+def _noted_since(name: str, one: Packed) -> Iterator[str]:
+    """Yield the notes that the shipped study has and the one in the records, which is sealed, does not."""
+    here = one.outcome.study.reproduces
+    assert here is not None
+    since = [note for note in load(name).notes if note not in here.published.notes] if name in names() else []
+    if since:
+        yield "## Noted since\n"
+        yield "\n".join([*(f"- {escaped(note)}" for note in since), ""])
 
 
 def _not_decided(one: Packed) -> Iterator[str]:
