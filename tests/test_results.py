@@ -14,6 +14,7 @@ from tests.conftest import script
 from tests.study.test_reproduce import published, ran
 
 from bakeoff.store import studies
+from bakeoff.study.published import load
 from bakeoff.study.run import OUT_OF_TIME
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +29,13 @@ def test_the_pages_are_what_the_records_say() -> None:
         assert (ROOT / path).read_text("utf-8") == content, f"{path} is not what its records say: make results"
     there = {path.relative_to(ROOT) for path in (ROOT / writing.PAGES).glob("*.md")}
     assert there == {path for path in written if path.parent == writing.PAGES}
+
+
+def test_every_note_of_a_study_is_on_its_page() -> None:
+    """What a shipped study notes stands on its page, also where its records were kept before it was noted."""
+    for path in (ROOT / "docs" / "results").glob("*.md"):
+        told = path.read_text("utf-8").replace("\\", "")
+        assert [note for note in load(path.stem).notes if note not in told] == [], path.name
 
 
 def test_limits_say_which_workloads_were_raced() -> None:

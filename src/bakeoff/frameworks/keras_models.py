@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from bakeoff.spec.workload import Size
 
 NO_TRANSFORMER = (
-    "keras.applications has no vision transformer, and KerasHub, which has one, brings packages for text and with them "
-    "a second build of a framework, about 2 GB"
+    "keras.applications has no vision transformer, and KerasHub's is not offered: of KerasHub bakeoff takes the "
+    "layers of gpt2 and bert-base alone"
 )
 
 
