@@ -1,17 +1,17 @@
 """What certificates find: the largest error of each check, with what it may be.
 
-    python benchmarks/certificates.py [--full [--macs N] [--samples N] [--models FILE ...] [--contenders ...]]
-                                      [--only WORDS ...] [--keep FILE] [--limit 900] [--output STEM]
+    python benchmarks/certificates.py [--full | --reduced] [--macs N] [--samples N] [--models FILE ...]
+                                      [--contenders ...] [--only WORDS ...] [--keep FILE] [--limit 900] [--output STEM]
 
 Each row is a contender against PyTorch in float64: the number is the largest error that a check found, relative as the
 check says (docs/certificate.md), "!" marks one beyond what is allowed. It has no clock: a busy machine does not change
 it. The cases are those that no race of a report shows: Jittor and MLX, half precision, inference, the workload that
 only infers. Batches are the workload's own where none is named. With --full they are every scenario of every workload
 at full size and its own batch in all frameworks, the cheapest first, or of the models in these files; --macs halves a
-batch until its forward pass has no more multiply-accumulates than that, --samples until it has no more samples. A case
-is kept in FILE once it is done, and the records of one that was ended in FILE.records, so that a second call goes on.
-`program` is the largest error of the stage in float64, of all checks. Where there was nothing to check,
-as after a time limit, "passed" is "not made".
+batch until its forward pass has no more multiply-accumulates than that, --samples until it has no more samples. With
+--reduced they are the same at reduced size, on one thread. A case is kept in FILE once it is done, and the
+records of one that was ended in FILE.records, so that a second call goes on. `program` is the largest error of the
+stage in float64, of all checks. Where there was nothing to check, as after a time limit, "passed" is "not made".
 """
 
 from __future__ import annotations
@@ -145,15 +145,16 @@ def full_cases(
     models: Sequence[str] = (),
     most_samples: float = math.inf,
     contenders: tuple[str, ...] = ALL,
+    size: str = "full",
 ) -> list[tuple[str, str, str, int | None, tuple[str, ...]]]:
-    """Return every scenario of every workload at full size and its batch, in all frameworks, the cheapest first.
+    """Return every scenario of every workload at a size and its batch, in all frameworks, the cheapest first.
 
     Or of the models in these files, which need not say how many multiply-accumulates they have: then none is halved.
     """
-    found = {name: load(name).workload.sizes["full"] for name in models or names()}
+    found = {name: load(name).workload.sizes[size] for name in models or names()}
     return [
-        (name, scenario, "full", batch_within(size, most_macs, most_samples), contenders)
-        for name, size in sorted(found.items(), key=lambda one: _macs(one[1]))
+        (name, scenario, size, batch_within(sized, most_macs, most_samples), contenders)
+        for name, sized in sorted(found.items(), key=lambda one: _macs(one[1]))
         for scenario in load(name).workload.scenarios
     ]
 
@@ -181,11 +182,13 @@ def main() -> None:
     """Certify, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[""], help="cases one of whose words holds one of these")
-    parser.add_argument("--full", action="store_true", help="every workload and scenario at full size")
-    parser.add_argument("--macs", type=float, default=math.inf, help="the most of a batch's forward pass, with --full")
-    parser.add_argument("--samples", type=float, default=math.inf, help="the most of a batch, with --full")
-    parser.add_argument("--models", nargs="+", default=[], help="files in place of the workloads, with --full")
-    parser.add_argument("--contenders", nargs="+", default=ALL, help="in place of all frameworks, with --full")
+    every = parser.add_mutually_exclusive_group()
+    every.add_argument("--full", action="store_const", const="full", dest="size", help="all of full size")
+    every.add_argument("--reduced", action="store_const", const="reduced", dest="size", help="all of reduced size")
+    parser.add_argument("--macs", type=float, default=math.inf, help="the most of a batch's forward pass, of all")
+    parser.add_argument("--samples", type=float, default=math.inf, help="the most of a batch, of all")
+    parser.add_argument("--models", nargs="+", default=[], help="files in place of the workloads, of all")
+    parser.add_argument("--contenders", nargs="+", default=ALL, help="in place of all frameworks, of all")
     parser.add_argument("--keep", type=Path, help="where rows are kept between calls")
     parser.add_argument("--limit", type=float, default=LIMIT_S, help="seconds of one trial")
     parser.add_argument("--output", type=Path)
@@ -194,8 +197,8 @@ def main() -> None:
     done = kept(options.keep)
     with tempfile.TemporaryDirectory() as nowhere:
         folder = nowhere if options.keep is None else f"{options.keep}.records"
-        full = full_cases(options.macs, options.models, options.samples, tuple(options.contenders))
-        for case in full if options.full else CASES:
+        bounds = (options.macs, options.models, options.samples, tuple(options.contenders))
+        for case in full_cases(*bounds, options.size) if options.size else CASES:
             words = " ".join(map(str, case))
             if not any(word in words for word in options.only):
                 continue
