@@ -6,7 +6,9 @@ WORKLOAD/SCENARIO   the certificate at reduced size
 steady/WORKLOAD     the contract of snapshots
 independent/NAME    the independent implementation of a workload
 timer               the timer's self-test, in processes of its own
-race, race/SCENARIO a race in which the fault is in timed trials alone: what ties them to the certificate
+timer of long steps, timer of inference   the same of steps as long as a block of the self-test
+race, race/SCENARIO, race/SCENARIO/WORKLOAD   a race in which the fault is in timed trials alone: what ties them to the
+                    certificate
 race of inference   a race whose outputs are right: the timer's self-test, and how fast this machine can be at most
 group               the certificate on two devices
 group of statistics the same where BatchNorm takes all devices' samples
@@ -60,6 +62,10 @@ CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec
 ATTEMPTS = 5
 """How often a timer is tested that could not be judged: on a busy machine a self-test may have no answer."""
 
+LONG = 512
+"""Samples in a batch of mlp-mnist of which a step takes tens of milliseconds on one thread, as long as a block of the
+self-test: a wait that is one step late leaves a large part of it."""
+
 
 class Finding(NamedTuple):
     """What one check says."""
@@ -98,7 +104,7 @@ def findings(framework: str, question: str, copy: Path | None) -> list[Finding]:
     answer = _ANSWERS.get(kind)
     with filelock.FileLock(Session.folder / "timer.lock"):
         # While a timer is tested, the other workers of the run begin nothing that keeps the machine busy.
-        if answer is not None and kind == "timer":
+        if answer is not None and kind.startswith("timer"):
             return list(answer(framework, rest, copy))
     if answer is None:
         return _of_certificate(framework, kind, rest, copy)
@@ -196,8 +202,25 @@ def independent() -> IndependentProcess:
 
 
 def _of_timer(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield what the checks of the timer's self-test say."""
+    return _told(_request(framework, copy, "timer"), copy)
+
+
+def _of_long_steps(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield the same of steps of which a few make a block: one that is not waited for is a large part of it."""
+    request = _request(framework, copy, "timer-of-long-steps")
+    return _told(msgspec.structs.replace(request, size="full", batch_size=LONG), copy)
+
+
+def _of_timed_inference(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield the same of long steps of inference, each of few operations."""
+    request = _request(framework, copy, "timer-of-inference")
+    asked = {"workload": "mlp-1024", "scenario": "infer", "size": "full"}
+    return _told(msgspec.structs.replace(request, **asked), copy)
+
+
+def _told(request: Request, copy: Path | None) -> Iterator[Finding]:
     """Yield what the checks of the timer's self-test say, of as many tests as it takes to have an answer."""
-    request = _request(framework, copy, "timer")
     with pytest.MonkeyPatch.context() as patch:
         _plant(patch, copy)
         patch.setattr(selftest, "remember", lambda _: None)
@@ -211,9 +234,12 @@ def _of_timer(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
     yield from (Finding(check.name, check.outcome != "failed", check.detail) for check in verdict.checks)
 
 
-def _of_race(framework: str, scenario: str, copy: Path | None) -> Iterator[Finding]:
+def _of_race(framework: str, rest: str, copy: Path | None) -> Iterator[Finding]:
     """Yield whether a race refuses the contender although its certificate passes."""
+    scenario, _, workload = rest.partition("/")
     request = msgspec.structs.replace(_request(framework, copy, "race"), scenario=scenario or None)
+    if workload:
+        request = msgspec.structs.replace(request, workload=workload)
     with pytest.MonkeyPatch.context() as patch:
         _plant(patch, copy)
         (only,) = conductor.run(request).contenders
@@ -328,7 +354,11 @@ def _amount(error: float | None, allowed: float | None) -> str:
     return f"{error:.1e} / {allowed:.0e}" if np.isfinite(error) else f"without bound / {allowed:.0e}"
 
 
-OWN_PROCESSES = ("timer", "race", "race/infer", "race of inference", "group", "group of statistics", "group of samples")
+OWN_PROCESSES = (
+    *("timer", "timer of long steps", "timer of inference"),
+    *("race", "race/infer", "race/infer/gcn-arxiv", "race of inference"),
+    *("group", "group of statistics", "group of samples"),
+)
 """Questions that start processes of the worker's own, which take some ten times as long as others. Without a fault they
 are asked by tests/contract/test_profilers.py and by every race."""
 
@@ -343,6 +373,8 @@ _ANSWERS: dict[str, Any] = {
     "steady": _of_steady,
     "independent": _of_independent,
     "timer": _of_timer,
+    "timer of long steps": _of_long_steps,
+    "timer of inference": _of_timed_inference,
     "race": _of_race,
     "race of inference": _of_inference,
     "group": _of_group,

@@ -203,6 +203,13 @@ class Step(Protocol):
     def compilation(self) -> Compilation:
         """Return what this process has traced and compiled so far; read around the first step and every block."""
 
+    def fetch_all(self) -> None:
+        """Fetch all that the last training step has left, without copying what is large; for the timer's self-test only.
+
+        For engines whose loss may be there before the rest of its step; any other may leave this method out, and
+        `result` is fetched.
+        """
+
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Call `work`, which runs steps of this object, and return the time that the framework itself measured for it.
 

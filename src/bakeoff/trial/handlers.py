@@ -105,7 +105,9 @@ def check_timer(running: Running, draft: Draft, command: protocol.CheckTimer) ->
     """Run one pass of the timer's self-test."""
     step, opened = running.step, running.opened
     has_loss = SCENARIOS[opened.trial.scenario].has_loss
-    fetch = step.result if has_loss else partial(step.outputs, step.prepare(opened.batches.at(0)))
+    fetch = getattr(step, "fetch_all", step.result)
+    if not has_loss:
+        fetch = partial(step.outputs, step.prepare(opened.batches.at(0)))
     probe = TimerProbe(running.stepper, opened.clock, fetch, partial(_profile, step), running.saved.put_back)
     test = probe.read(
         steps=command.steps,

@@ -28,6 +28,7 @@ from catalogue import (
     torch,
     torch_functions,
     torch_steps,
+    waits,
     workloads,
 )
 from catalogue.mutant import Mutant
@@ -61,6 +62,7 @@ _EVERY: list[Mutant] = [
         explanation,
         inference,
         streams,
+        waits,
     )
     for mutant in module.MUTANTS
 ]

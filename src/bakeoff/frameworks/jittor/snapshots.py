@@ -39,7 +39,7 @@ def take(network: Any, optimizer: Any) -> Snapshot:
     """Return copies, and start the random numbers anew: Jittor tells no state of its generator, it takes a seed."""
     seed = int(np.random.default_rng().integers(2**31))
     jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
-    taken = Snapshot([np.array(array.data) for array in _arrays(network, optimizer)], optimizer.n_step, seed)
+    taken = Snapshot([np.array(array.data) for array in arrays(network, optimizer)], optimizer.n_step, seed)
     jt.set_seed(seed)
     return taken
 
@@ -47,7 +47,7 @@ def take(network: Any, optimizer: Any) -> Snapshot:
 def put_back(snapshot: Snapshot, network: Any, optimizer: Any) -> None:
     """Copy a snapshot into the arrays' own memory; as operations, copies would have to be compiled."""
     jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
-    for array, saved in zip(_arrays(network, optimizer), snapshot.arrays, strict=True):
+    for array, saved in zip(arrays(network, optimizer), snapshot.arrays, strict=True):
         array.data[...] = saved  # a view of the array's memory, which is the processor's
     optimizer.n_step = snapshot.step
     jt.set_seed(snapshot.seed)
@@ -62,7 +62,7 @@ def optimizer_arrays(network: Any, optimizer: Any) -> Iterator[tuple[str, NDArra
                 yield slot_name(slot, names[id(parameter)]), array.numpy()
 
 
-def _arrays(network: Any, optimizer: Any) -> Iterator[Any]:
+def arrays(network: Any, optimizer: Any) -> Iterator[Any]:
     """Go through all arrays that steps change."""
     yield from (array for array, _ in nn.parameters(network).values())
     yield from nn.state(network).values()

@@ -248,6 +248,11 @@ class TrainStep(WithoutOutputs, Step):
         """Return the loss of the last step."""
         return float(self._loss.item())
 
+    def fetch_all(self) -> None:
+        """Read all that the last step has left, in its place: MLX has the loss before the gradients."""
+        for _, array in tree_flatten([self._loss, self._model.parameters(), self._optimizer.state]):
+            memoryview(array)
+
     def gradients(self, batch: DeviceBatch) -> Arrays:
         """Return every parameter's gradient, by the function that training runs."""
         before = self._model.parameters()
