@@ -7,8 +7,7 @@ steady/WORKLOAD     the contract of snapshots
 independent/NAME    the independent implementation of a workload
 timer               the timer's self-test, in processes of its own
 timer of long steps, timer of inference   the same of steps as long as a block of the self-test
-race, race/SCENARIO, race/SCENARIO/WORKLOAD   a race in which the fault is in timed trials alone: what ties them to the
-                    certificate
+race, race/SCENARIO a race in which the fault is in timed trials alone: what ties them to the certificate
 race of inference   a race whose outputs are right: the timer's self-test, and how fast this machine can be at most
 group               the certificate on two devices
 group of statistics the same where BatchNorm takes all devices' samples
@@ -234,12 +233,9 @@ def _told(request: Request, copy: Path | None) -> Iterator[Finding]:
     yield from (Finding(check.name, check.outcome != "failed", check.detail) for check in verdict.checks)
 
 
-def _of_race(framework: str, rest: str, copy: Path | None) -> Iterator[Finding]:
+def _of_race(framework: str, scenario: str, copy: Path | None) -> Iterator[Finding]:
     """Yield whether a race refuses the contender although its certificate passes."""
-    scenario, _, workload = rest.partition("/")
     request = msgspec.structs.replace(_request(framework, copy, "race"), scenario=scenario or None)
-    if workload:
-        request = msgspec.structs.replace(request, workload=workload)
     with pytest.MonkeyPatch.context() as patch:
         _plant(patch, copy)
         (only,) = conductor.run(request).contenders
@@ -356,7 +352,7 @@ def _amount(error: float | None, allowed: float | None) -> str:
 
 OWN_PROCESSES = (
     *("timer", "timer of long steps", "timer of inference"),
-    *("race", "race/infer", "race/infer/gcn-arxiv", "race of inference"),
+    *("race", "race/infer", "race of inference"),
     *("group", "group of statistics", "group of samples"),
 )
 """Questions that start processes of the worker's own, which take some ten times as long as others. Without a fault they

@@ -28,7 +28,8 @@ that changes no number is marked as equivalent, and its test shows that not a bi
 What is asked ([tests/mutants/judging.py](../tests/mutants/judging.py)): `case`, `dropout`, `dropout in a scan`,
 `normal`, `stochastic`,
 `optimizer`, `input` and `steady` are the contract that every framework is held to; `mlp-mnist/train` is a certificate
-at reduced size; `independent` is the independent implementation of a workload; `timer` is the timer's self-test;
+at reduced size; `independent` is the independent implementation of a workload; `timer` is the timer's self-test,
+`timer of long steps` and `timer of inference` of steps as long as its blocks;
 `race` is a race with the fault in its timed trials alone, `race/infer` one of inference, `race of inference` one
 with the timer's self-test and the machine's peaks; `group` is a certificate on two devices, whose replicas are
 held against each other, too, `group of statistics` one where BatchNorm takes all devices' samples, `group of samples`
@@ -48,7 +49,7 @@ _KINDS = {
     "input": "the contract of ways of input",
     "steady": "the contract of snapshots",
     "independent": "an independent implementation",
-    "timer": "the timer's self-test",
+    **dict.fromkeys(("timer", "timer of long steps", "timer of inference"), "the timer's self-test"),
     "race": "the tie of timed trials",
     "race of inference": "the timer's self-test and the machine's peak",
     **dict.fromkeys(("group", "group of statistics", "group of samples"), "the certificate of several devices"),
@@ -97,7 +98,7 @@ def page() -> str:
         ", ".join(f"{name} {value}" for name, value in sorted(of.items())) for _, of in sorted(_versions.items())
     )
     equivalent = sum(bool(mutant.equivalent) for mutant in MUTANTS.values())
-    counts = f"{len(MUTANTS)} faults: {len(MUTANTS) - equivalent} are caught, {equivalent} is equivalent, none passes."
+    counts = f"{len(MUTANTS)} faults: {len(MUTANTS) - equivalent} are caught, {equivalent} are equivalent, none passes."
     run = f"Run on {datetime.now(UTC):%Y-%m-%d} with {packages}.\n\n{counts} {_summary()}\n"
     return f"{HEAD}{run}\n" + "\n".join(_sections())
 

@@ -204,7 +204,7 @@ class Step(Protocol):
         """Return what this process has traced and compiled so far; read around the first step and every block."""
 
     def fetch_all(self) -> None:
-        """Fetch all that the last training step has left, without copying what is large; for the timer's self-test only.
+        """Fetch all that the last training step has left, without copying it; for the timer's self-test only.
 
         For engines whose loss may be there before the rest of its step; any other may leave this method out, and
         `result` is fetched.

@@ -42,7 +42,7 @@ KEPT = [
 ]
 
 MADE = {
-    "jax": "        super().__init__(model, precision, switches, replicas)\n        self._outputs: jax.Array | None = None\n",
+    "jax": "        self._outputs: jax.Array | None = None\n",
     "tensorflow": "        self._run = self._forward\n",
     "mlx": "        self._model.eval()\n\n    def run",
     "jittor": "        network.eval()\n",
@@ -91,12 +91,6 @@ IN_TRAINING = {
     ],
     "jittor": [(MADE["jittor"], MADE["jittor"] + TRAINS["jittor"])],
 }
-
-TRACED = {
-    "tensorflow": "        with phase.training():\n    " + RUNS["tensorflow"],
-    "jax": "        with phase.training(jax.random.key(0)):\n    " + RUNS["jax"],
-}
-"""The call is in training, and the function was traced before: by `outputs` in a certificate, by none in timed trials."""
 
 REDUCED = {
     "jax": [
@@ -150,17 +144,6 @@ MUTANTS = [
     *(
         Mutant(framework, "engine", "engine.py", "inference in training mode", changes, {"gcn-arxiv/infer": "ran"})
         for framework, changes in IN_TRAINING.items()
-    ),
-    *(
-        Mutant(
-            framework,
-            "engine",
-            "engine.py",
-            "inference in training mode where nothing was evaluated before",
-            [(RUNS[framework], run)],
-            {"gcn-arxiv/infer": "", "race/infer/gcn-arxiv": "tie"},
-        )
-        for framework, run in TRACED.items()
     ),
     *(
         Mutant(framework, "engine", "engine.py", "inference in bfloat16", changes, {"mlp-mnist/infer": "ran"})

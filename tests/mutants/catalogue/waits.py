@@ -16,7 +16,7 @@ in_jax, in_tensorflow, in_mlx, in_jittor = (
 
 FETCHED = {"timer of long steps": "fetching"}
 OF_INFERENCE = {"timer of inference": "fetching"}
-"""MLX makes the caller wait when ten operations are under way, so that of a training step little is left to wait for."""
+"""MLX makes the caller wait when ten operations are under way, so that little is left of a training step."""
 
 IMPLICIT = "on a processor a call of TensorFlow's returns when its results exist, so that there is nothing to wait for"
 UNSEEN = {"mlp-mnist/train": ""}
@@ -40,6 +40,11 @@ JITTOR_WAIT = """\
         jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
 """
 
+LATE_JITTOR = """\
+        before = getattr(self, "_before", None)
+        jt.sync([] if before is None else [before])
+"""
+
 SHORT = """\
 import time
 virtual_clock = lambda: time.perf_counter_ns() * 9 // 10
@@ -53,7 +58,6 @@ framework.monotonic = opened.monotonic = lambda: time.perf_counter_ns() * 9 // 1
 
 BEGINS = {
     "jax": "_MODES = (",
-    "tensorflow": "class Engine:\n",
     "mlx": "_MODES = (",
     "jittor": "_FEATURE_MAP_AXES = 4",
 }
@@ -94,7 +98,7 @@ WAITS = [
             _kept("_loss", JITTOR_RUN),
             (
                 JITTOR_WAIT,
-                '        before = getattr(self, "_before", None)\n        jt.sync([] if before is None else [before])\n',
+                LATE_JITTOR,
             ),
         ],
         FETCHED,
@@ -127,7 +131,7 @@ CLOCKS = [
             [(begins := BEGINS[framework], HIDDEN + begins)],
             {"race": "tie"},
         )
-        for framework in ("mlx", "jittor")
+        for framework in ("mlx",)
     ),
 ]
 
