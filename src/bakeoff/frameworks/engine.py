@@ -203,13 +203,6 @@ class Step(Protocol):
     def compilation(self) -> Compilation:
         """Return what this process has traced and compiled so far; read around the first step and every block."""
 
-    def fetch_all(self) -> None:
-        """Fetch all that the last training step has left, without copying it; for the timer's self-test only.
-
-        For engines whose loss may be there before the rest of its step; any other may leave this method out, and
-        `result` is fetched.
-        """
-
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Call `work`, which runs steps of this object, and return the time that the framework itself measured for it.
 
@@ -225,6 +218,16 @@ class Step(Protocol):
         """Count what `device_memory` returns from now on, as the host's peak counts from the first step.
 
         An engine whose framework cannot do that leaves this method out.
+        """
+
+
+class WholeStep(Step, Protocol):
+    """A step whose loss may be there before the rest of it."""
+
+    def fetch_all(self) -> None:
+        """Fetch all that the last training step has left, without copying it; for the timer's self-test only.
+
+        Where an engine leaves this method out, `result` is fetched.
         """
 
 
