@@ -67,14 +67,16 @@ class Gathering:
     def compute(self, *, updates: bool = True) -> None:
         """Compute outputs, gradients, losses, statistics, the metric and, unless they are left out, updates.
 
-        In this order: gradients are those before the first step, and what that step adds to a state is read after it.
+        In this order: what is timed in inference runs first, as in a timed trial, since a compiler may give a later
+        call the program of an earlier one; gradients are those before the first step, and what that step adds to a
+        state is read after it.
         """
         step, prepared, owed = self._step, self._prepared, self._owed
+        if "ran" in owed:
+            self.arrays |= _ran_arrays(step, prepared)
         for index in range(OUTPUT_BATCHES):
             # No name holds them: at its own batch GPT-2's outputs are 5 GB in float64, and would be there to the end.
             self.arrays[f"output/{index}"] = sampled_outputs(np.asarray(step.outputs(prepared[index % len(prepared)])))
-        if "ran" in owed:
-            self.arrays |= _ran_arrays(step, prepared)
         kept = self._updates() if updates and "updates" in owed else None
         # The gradients that the first update follows are the same, unless a step is made of parts.
         is_same = kept is not None and not hasattr(step, "parts")

@@ -92,6 +92,10 @@ IN_TRAINING = {
     "jittor": [(MADE["jittor"], MADE["jittor"] + TRAINS["jittor"])],
 }
 
+_AROUND = {"jax": "phase.training(jax.random.key(0))", "tensorflow": "phase.training()"}
+AROUND = {name: f"        with {mode}:\n    {RUNS[name]}" for name, mode in _AROUND.items()}
+"""The mode is set around the call: what `outputs` has traced before, in evaluation, would be run none the less."""
+
 REDUCED = {
     "jax": [
         (
@@ -144,6 +148,17 @@ MUTANTS = [
     *(
         Mutant(framework, "engine", "engine.py", "inference in training mode", changes, {"gcn-arxiv/infer": "ran"})
         for framework, changes in IN_TRAINING.items()
+    ),
+    *(
+        Mutant(
+            framework,
+            "engine",
+            "engine.py",
+            "inference in training mode, set around the call",
+            [(RUNS[framework], call)],
+            {"gcn-arxiv/infer": "outputs"},
+        )
+        for framework, call in AROUND.items()
     ),
     *(
         Mutant(framework, "engine", "engine.py", "inference in bfloat16", changes, {"mlp-mnist/infer": "ran"})
