@@ -148,6 +148,16 @@ def test_what_the_function_raises_has_its_line(tmp_path: Path) -> None:
         prepared(tmp_path, "1 / 0")
 
 
+def test_processes_that_the_function_forks_end_there(tmp_path: Path) -> None:
+    """os._exit(), which the function itself must not call, ends those of multiprocessing."""
+    forked = "(__import__('multiprocessing').get_context('fork').Process(target=int), {'x': x, 'y': y, 'sure': sure})"
+    returned = (
+        f"(lambda child, arrays: (child.start(), child.join(), arrays if child.exitcode == 0 else 1)[2])(*{forked})"
+    )
+    _, inputs = prepared(tmp_path, returned)
+    assert inputs.batches == 2
+
+
 def test_a_file_without_the_function_has_no_own_data(tmp_path: Path) -> None:
     """The message says which function would give them."""
     path = tmp_path / "mine.py"

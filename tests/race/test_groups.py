@@ -132,6 +132,16 @@ def test_a_group_leaves_one_record(race: Race) -> None:
     assert record.memory.peak_bytes == sum(peaks)
 
 
+def test_whole_runs_take_the_batches_of_all_devices(race: Any) -> None:
+    """As the race and the certificate do: a run that takes other ones has another first loss, and is refused."""
+    outcome = race(f"fake:{STEPS}", devices=(2,), max_rounds=1, steps=20)
+    assert [one.status for one in outcome.contenders] == ["ranked"] * len(outcome.contenders)
+    records = read_records(Path(outcome.path)).records.values()
+    whole = [record for record in records if record.trial.purpose == "epochs"]
+    assert {record.trial.joined for record in whole} == {1, 2}
+    assert all(record.tie and record.tie.losses for record in whole)
+
+
 def test_a_replica_that_disagrees_is_named(request_of: Any) -> None:
     """A replica whose parameters are not the first one's ends its group, and the certificate says which it was."""
     request = request_of("fake:wrong=replica,devices=2")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 
 from bakeoff.spec.group import Group
 from bakeoff.spec.trial import Inputs
-from bakeoff.trial.inputs import Joined
+from bakeoff.trial.inputs import Joined, batches_of
 
 BATCHES, SAMPLES, LENGTH = 6, 4, 5
 
@@ -64,3 +66,15 @@ def test_sequences_are_cut_where_the_longest_of_all_ends(folder: Path) -> None:
     """All replicas have one shape: that of the longest batch among those that are joined."""
     for rank in range(2):
         assert Joined(folder, 2, group(rank, 2)).at(0).inputs["tokens"].shape == (SAMPLES, LENGTH)
+
+
+@pytest.mark.parametrize(("purpose", "count"), [("time", BATCHES // 4), ("epochs", BATCHES // 2)])
+def test_whole_runs_join_batches_as_the_race_does(folder: Path, purpose: Any, count: int) -> None:
+    """Those of the whole data set, of which a race has the first."""
+    file = folder / "inputs.json"
+    inputs = msgspec.json.decode(file.read_bytes(), type=Inputs)
+    file.write_bytes(msgspec.json.encode(msgspec.structs.replace(inputs, batches=BATCHES // 2)))
+    trial: Any = SimpleNamespace(purpose=purpose, inputs_path=folder, joined=2, group=group(1, 2), batch_size=SAMPLES)
+    batches = batches_of(trial)
+    assert batches.count == count
+    assert list(batches.at(0).targets["label"]) == list(range(SAMPLES, 2 * SAMPLES))

@@ -85,33 +85,6 @@ REFUSED = {
         "numpy.random.RandomState",
         "forward",
     ),
-    "of a generator that the model keeps": (
-        "import numpy",
-        f"{HEAD}; self.rng = numpy.random.RandomState(0)",
-        "return self.head(x) * self.rng.rand()",
-        LOSS,
-        20,
-        "self.rng.rand",
-        "forward",
-    ),
-    "of a generator of the file": (
-        "import numpy\nRNG = numpy.random.default_rng(0)",
-        HEAD,
-        "return self.head(x) * RNG.random()",
-        LOSS,
-        20,
-        "RNG.random",
-        "forward",
-    ),
-    "of a generator that build keeps": (
-        "import random",
-        f"{HEAD}; r = random.Random(0); self.f = lambda: r.random()",
-        "return self.head(x) * self.f()",
-        LOSS,
-        17,
-        "r.random",
-        "the model",
-    ),
 }
 
 
@@ -159,6 +132,26 @@ SAME_EACH_TIME = {
         HEAD,
         "g = {'x': x}; return self.head(g.get('x'))",
     ),
+    "a seed of the library's own generator": (
+        "import numpy",
+        f"{HEAD}; numpy.random.seed(0); self.a = nn.constant(numpy.random.rand(6))",
+        "return self.head(x * self.a)",
+    ),
+    "a generator that a function beside it draws from": (
+        "import numpy",
+        f"{HEAD}; g = numpy.random.default_rng(0); table = lambda n: g.normal(size=n); self.a = nn.constant(table(6))",
+        "return self.head(x * self.a)",
+    ),
+    "an import within data, and a variable of that name": (
+        "def data(size, samples, seed):\n    import random; return {'x': random.random()}",
+        HEAD,
+        "random = x; return self.head(random.reshape(8, 6) if False else random)",
+    ),
+    "a function of the file that data calls, and a variable of that name": (
+        "import numpy\ndef noise(n): return numpy.random.rand(n)",
+        HEAD,
+        "noise = self.head(x); return noise",
+    ),
     "another thing called random": ("random = 2.0", HEAD, "return self.head(x) * random"),
 }
 
@@ -178,12 +171,14 @@ def test_a_generator_of_build_may_fill_what_is_made_there(tmp_path: Path) -> Non
 
 def test_all_draws_are_told_at_once(tmp_path: Path) -> None:
     """A line for each."""
-    path = _written(tmp_path, "import random", HEAD, "return self.head(x) * random.random()", f"random.seed(0); {LOSS}")
+    path = _written(
+        tmp_path, "import random", HEAD, "return self.head(x) * random.random()", f"random.gauss(0, 1); {LOSS}"
+    )
     with pytest.raises(ModelFileError) as refused:
         checked(path)
     assert [line.split(": ")[1] for line in str(refused.value).splitlines()] == [
         "random.random draws in forward",
-        "random.seed draws in loss",
+        "random.gauss draws in loss",
     ]
 
 

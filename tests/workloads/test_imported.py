@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,8 @@ HELPERS = {
     "bakeoff_parts/inner/__init__.py": "from . import narrow\n",
     "bakeoff_parts/inner/narrow.py": "from ..last import NOTHING\n",
     "bakeoff_parts/last.py": "NOTHING = 0\n",
+    "bakeoff_parts/broken.py": "def (\n",
+    "bakeoff_parts/beyond.py": "def never():\n    from ...nowhere import NOTHING\n",
 }
 
 
@@ -52,6 +55,9 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[
         ("from bakeoff_parts.wide import WIDTH\n", "bakeoff_parts/inner/__init__.py"),
         ("from bakeoff_parts import WIDTH\n", "bakeoff_parts/inner/narrow.py"),
         ("from bakeoff_parts import WIDTH\n", "bakeoff_parts/last.py"),
+        ("def width():\n    from bakeoff_parts.wide import WIDTH\n", "bakeoff_parts/wide.py"),
+        ("def never():\n    import bakeoff_parts.broken\n", "bakeoff_parts/broken.py"),
+        ("import bakeoff_parts.beyond\n", "bakeoff_parts/beyond.py"),
     ],
 )
 def test_an_edit_of_a_module_of_the_users_own_is_another_text(
@@ -64,6 +70,24 @@ def test_an_edit_of_a_module_of_the_users_own_is_another_text(
     with (tmp_path / "own" / edited).open("a") as file:
         file.write("# edited\n")
     assert load(path).sha256 != before
+
+
+def test_the_text_is_the_same_whatever_was_imported(mine: Callable[[str], Path]) -> None:
+    """A worker hashes before the model is built, and again behind it."""
+    path = mine("def width():\n    from bakeoff_parts.wide import WIDTH\n")
+    before = load(path).sha256
+    importlib.import_module("bakeoff_parts.wide")
+    assert load(path).sha256 == before
+
+
+def test_what_data_imports_is_no_part_of_the_text(mine: Callable[[str], Path], tmp_path: Path) -> None:
+    """It runs in the parent alone, where modules may lie that no worker finds."""
+    path = mine("")
+    with path.open("a") as file:
+        file.write("\n\ndef data(size, samples, seed):\n    import bakeoff_helper\n")
+    before = load(path).sha256
+    (tmp_path / "own" / "bakeoff_helper.py").unlink()
+    assert load(path).sha256 == before
 
 
 def test_what_is_installed_is_told_by_its_version(mine: Callable[[str], Path]) -> None:

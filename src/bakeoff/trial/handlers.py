@@ -157,7 +157,7 @@ def conclude_epochs(running: Running, draft: Draft, command: protocol.Conclude) 
     del command
     opened = running.opened
     draft.put(epochs=running.long_run.conclude(running.step, opened.trial, opened.batches))
-    draft.put(tie=running.ties.conclude(running.stepper))
+    draft.put(tie=running.ties.begun())  # one step more, and its copies, might lose a run of hours
 
 
 def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:

@@ -56,9 +56,9 @@ class Batches:
 class Joined(Batches):
     """Batches of several devices: so many of the comparison's joined, and of each the rows of one replica, or all."""
 
-    def __init__(self, folder: Path, joined: int, group: Group | None) -> None:
+    def __init__(self, folder: Path, joined: int, group: Group | None, *, whole: bool = False) -> None:
         """Map the arrays; step i takes batches i * joined, i * joined + 1, ... of them, from the first on again."""
-        super().__init__(folder)
+        super().__init__(folder, whole=whole)
         self._parts, self._joined, self._group = self.count, joined, group
         self.count = max(1, self._parts // joined)
 
@@ -127,15 +127,12 @@ class Repeated(Batches):
 def batches_of(trial: TrialSpec) -> Batches:
     """Return the batches that a trial of this kind takes."""
     folder = Path(trial.inputs_path)
-    match KINDS[trial.purpose].batches:
-        case "one":
-            return Repeated(folder, trial.batch_size)
-        case "epoch":
-            return Batches(folder, whole=True)
-        case "race" if trial.joined > 1 or trial.group is not None:
-            return Joined(folder, trial.joined, trial.group)
-        case "race":
-            return Batches(folder)
+    batches = KINDS[trial.purpose].batches
+    if batches == "one":
+        return Repeated(folder, trial.batch_size)
+    if trial.joined > 1 or trial.group is not None:
+        return Joined(folder, trial.joined, trial.group, whole=batches == "epoch")
+    return Batches(folder, whole=batches == "epoch")
 
 
 def _mapped(folder: Path, inputs: Inputs, ending: str) -> Batch:

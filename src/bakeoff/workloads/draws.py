@@ -1,7 +1,8 @@
 """Random numbers of Python's or NumPy's that a model or its loss would draw by itself: refused, with the line.
 
 Each framework, and each process, would compute with other numbers, and a compiled step with the same ones for ever.
-What comes out the same each time passes: a generator that gets its seed where it is used.
+What comes out the same each time passes: a generator with a seed, and all where one is set. A draw in another module of
+the user's own is not seen.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ _MAKERS = frozenset(
 )
 """What gives a generator, or what one is made of: with a seed, it draws the same each time."""
 
-_OTHERS = frozenset(("data", "metric"))
-"""Functions of a workload's file that run outside of the model, and may draw; a model may have names like theirs."""
+_SEED = ".seed"
+"""Sets the seed of the library's own generator: what a file draws by it is taken to be the same each time."""
 
 _INSTEAD = (
     "each framework would compute with other numbers, and a compiled step with the same ones for ever. In training "
@@ -43,8 +44,9 @@ def check_draws(*functions: Any) -> None:
         tree = ast.parse(Path(file).read_bytes())
         lines = {code.co_firstlineno for code in codes if code.co_filename == file}
         roots = [node for node in ast.walk(tree) if isinstance(node, _Function) and _first_line(node) in lines]
-        names = _File(tree)
-        if found := sorted({draw for node in _reached(tree, roots) for draw in names.draws(node)}):
+        names = _Names(tree)
+        found = sorted({draw for node in _reached(tree, roots) for draw in names.draws(node)})
+        if found and not any(name.endswith(_SEED) for _, name, _ in found):
             told = (f"{file}:{line}: {name} draws in {function}: {_INSTEAD}" for line, name, function in found)
             raise ModelFileError("\n".join(told))
 
@@ -57,7 +59,7 @@ def _first_line(node: _Function) -> int:
 
 
 def _reached(tree: ast.Module, roots: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the roots, and every function and class at the top of the file whose name stands in what is reached."""
+    """Yield the roots, and every function and class at the top of the file that is called in what is reached."""
     tops = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     waiting, seen = list(roots), set[int]()
     while waiting:
@@ -66,25 +68,28 @@ def _reached(tree: ast.Module, roots: Iterable[ast.AST]) -> Iterator[ast.AST]:
             continue
         seen.add(id(node))
         yield node
-        names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - _OTHERS
+        calls = [one.func for one in ast.walk(node) if isinstance(one, ast.Call)]
+        names = {called.id for called in calls if isinstance(called, ast.Name)}
         waiting += [tops[name] for name in names & tops.keys()]
 
 
-class _File:
-    """What the names of a file mean, of those by which random numbers are drawn."""
+class _Names:
+    """What the names of a file mean where they stand, of those by which random numbers are drawn."""
 
     def __init__(self, tree: ast.Module) -> None:
-        """Take imports, and the generators that are kept under a name or as an attribute."""
-        self._imported = dict(_imports(tree))
-        self._owners: dict[str, set[int]] = {}
-        """By the name of a generator, the functions that make it: an assignment of another one is another name."""
-        self._kept: set[str] = set()
-        """The attributes that hold a generator."""
+        """Take what each function binds, and what it imports."""
         self._around = dict(_functions_around(tree))
+        self._imported: dict[tuple[int, str], str] = {}
+        """By the function that imports it, 0 for the file itself, and the name: what it stands for."""
+        self._bound: set[tuple[int, str]] = set()
         for node in ast.walk(tree):
-            if isinstance(node, ast.Assign | ast.AnnAssign) and self._makes(node.value):
-                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    self._note(target)
+            within = self._within(node)
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                self._imported |= {(within, name): meaning for name, meaning in _imports(node)}
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self._bound.add((within, node.id))
+            elif isinstance(node, ast.arg):
+                self._bound.add((within, node.arg))
 
     def draws(self, within: ast.AST) -> Iterator[tuple[int, str, str]]:
         """Yield the line of each draw in a function or class, what draws, and the innermost function there."""
@@ -96,55 +101,39 @@ class _File:
     def _drawn(self, call: ast.Call) -> str:
         """Return by which name a call draws random numbers that are not the same each time; empty where it does not."""
         name = self._meaning(call.func)
-        if name.startswith(("random.", "numpy.random.")):
-            return name if name not in _MAKERS or not _is_seeded(call) else ""
-        generator = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if isinstance(generator, ast.Attribute) and generator.attr in self._kept:
-            return ast.unparse(call.func)
-        if not isinstance(generator, ast.Name) or not self._comes_from_outside(generator):
-            return ""
-        return ast.unparse(call.func)
+        is_draw = name.startswith(("random.", "numpy.random.")) and (name not in _MAKERS or not _is_seeded(call))
+        return name if is_draw else ""
 
-    def _comes_from_outside(self, generator: ast.Name) -> bool:
-        """Return whether a name is a generator's that goes on from one call of the innermost function to the next.
-
-        In __init__ it is not where build makes it: the next model gets another one.
-        """
-        owners, function = self._owners.get(generator.id, set()), self._around.get(id(generator))
-        if id(function) in owners:
-            return False
-        around, is_init = self._around.get(id(function)), getattr(function, "name", "") == "__init__"
-        while around is not None and id(around) not in owners:
-            around = self._around.get(id(around))
-        return id(around) in owners and (around is None or not is_init)
-
-    def _note(self, target: ast.expr) -> None:
-        """Note a generator under the name that it is assigned to."""
-        if isinstance(target, ast.Attribute):
-            self._kept.add(target.attr)
-        elif isinstance(target, ast.Name):
-            self._owners.setdefault(target.id, set()).add(id(self._around.get(id(target))))
-
-    def _makes(self, value: ast.expr | None) -> bool:
-        """Return whether an expression makes a generator."""
-        return isinstance(value, ast.Call) and self._meaning(value.func) in _MAKERS
+    def _within(self, node: ast.AST) -> int:
+        """Return the innermost function around a node, by identity; 0 for the file itself."""
+        return id(self._around[id(node)]) if id(node) in self._around else 0
 
     def _meaning(self, node: ast.expr) -> str:
-        """Return what a name means by the file's imports, as numpy.random.normal; empty where it means nothing such."""
+        """Return what a name means by imports, as numpy.random.normal; empty where it means nothing such."""
         if isinstance(node, ast.Name):
-            return self._imported.get(node.id, "")
+            return self._of_name(node)
         before = self._meaning(node.value) if isinstance(node, ast.Attribute) else ""
         return f"{before}.{node.attr}" if before and isinstance(node, ast.Attribute) else ""
 
+    def _of_name(self, node: ast.Name) -> str:
+        """Return what a name was imported as by the innermost function that has it; empty where that is no import."""
+        around: _Function | None = self._around.get(id(node))
+        while around is not None:
+            if found := self._imported.get((id(around), node.id)):
+                return found
+            if (id(around), node.id) in self._bound:
+                return ""
+            around = self._around.get(id(around))
+        return self._imported.get((0, node.id), "")
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield each name that the file imports, and what it stands for."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                yield (one.asname, one.name) if one.asname else (one.name.split(".")[0], one.name.split(".")[0])
-        elif isinstance(node, ast.ImportFrom):
-            yield from ((one.asname or one.name, f"{node.module}.{one.name}") for one in node.names)
+
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Yield each name that a statement imports, and what it stands for."""
+    for one in node.names:
+        if isinstance(node, ast.ImportFrom):
+            yield one.asname or one.name, f"{node.module}.{one.name}"
+        else:
+            yield (one.asname, one.name) if one.asname else (one.name.split(".")[0], one.name.split(".")[0])
 
 
 def _functions_around(tree: ast.Module) -> Iterator[tuple[int, _Function]]:

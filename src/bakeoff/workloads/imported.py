@@ -38,33 +38,57 @@ def imported(path: Path, text: bytes, package: str = "") -> set[str]:
 
 
 def _names(text: bytes, package: str) -> Iterator[str]:
-    """Return the modules that a text imports, wherever it does, with the packages that they lie in."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            named = [one.name for one in node.names]
-        elif isinstance(node, ast.ImportFrom) and (not node.level or package):
-            module = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            named = [module, *(f"{module}.{one.name}" for one in node.names)]
-        else:
-            continue
-        for name in named:
+    """Return the modules that a text imports, with the packages that they lie in; none of a text that Python refuses.
+
+    Not what a function `data` at its top does: it runs once, for all, and its arrays are hashed.
+    """
+    try:
+        tree = ast.parse(text)
+        nodes = [node for top in tree.body if not _is_data(top) for node in ast.walk(top)]
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for node in nodes:
+        for name in _imports(node, package):
             parts = name.split(".")
             yield from (".".join(parts[:count]) for count in range(1, len(parts) + 1))
 
 
+def _is_data(top: ast.stmt) -> bool:
+    """Return whether a statement defines the function by which a file gives its own data."""
+    return isinstance(top, ast.FunctionDef) and top.name == "data"
+
+
+def _imports(node: ast.AST, package: str) -> list[str]:
+    """Return the modules that a statement may import, by their whole names: what it takes of one may be one, too."""
+    if isinstance(node, ast.Import):
+        return [one.name for one in node.names]
+    if not isinstance(node, ast.ImportFrom):
+        return []
+    above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+    if node.level and not (package and above):
+        return []  # beyond the package that it lies in
+    module = ".".join([*above, *([node.module] if node.module else [])])
+    return [module, *(f"{module}.{one.name}" for one in node.names)]
+
+
 def _own_file(name: str) -> str:
-    """Return the file of a module of the user's own; empty for any other, and for a name that is no module's."""
-    root = name.partition(".")[0]
+    """Return the file of a module of the user's own; empty for any other, and for a name that is no module's.
+
+    Nothing is imported for it, and it is the same whatever has been.
+    """
+    root, *rest = name.split(".")
     if root == _BAKEOFF or root in sys.stdlib_module_names:
         return ""
-    module = sys.modules.get(name)
-    file = getattr(module, "__file__", None)
-    if module is None and root == name:
-        try:
-            spec = importlib.util.find_spec(name)  # of a name without a dot, which imports nothing
-        except (ImportError, ValueError):
-            return ""
-        file = spec.origin if spec else None
-    if not isinstance(file, str) or not file.endswith(".py") or _INSTALLED & {*Path(file).parts}:
+    try:
+        spec = importlib.util.find_spec(root)
+    except (ImportError, ValueError, AttributeError):
         return ""
-    return file if Path(file).is_file() else ""
+    if spec is None:
+        return ""
+    file, folders = spec.origin or "", [Path(folder) for folder in spec.submodule_search_locations or ()]
+    for part in rest:
+        places = [place for folder in folders for place in (folder / part / "__init__.py", folder / f"{part}.py")]
+        file = next((str(place) for place in places if place.is_file()), "")
+        folders = [folder / part for folder in folders if (folder / part).is_dir()]
+    is_own = file.endswith(".py") and not _INSTALLED & {*Path(file).parts}
+    return file if is_own and Path(file).is_file() else ""

@@ -2,7 +2,7 @@
 
 The shipped workloads are the files of this folder, those of installed packages are entry points of the group
 `bakeoff.workloads`, and a path that ends in .py is a user's own. All are loaded by path, in the parent and in every
-worker: a workload is one file, which may import the standard library, NumPy and bakeoff.
+worker: a workload is one file, which may import the standard library, NumPy, bakeoff and modules of the user's own.
 """
 
 from __future__ import annotations
@@ -153,7 +153,9 @@ def _execute(path: Path, text: bytes) -> ModuleType:
         if isinstance(error, ImportError | TypeError) and "olerance" in str(error):
             msg += ". How closely contenders agree is measured, not declared: take the tolerance out"
         elif isinstance(error, ImportError):
-            msg += ". A workload is one file; it may import the standard library, NumPy and bakeoff"
+            msg += (
+                ". A workload is one file; it may import the standard library, NumPy, bakeoff and modules of your own"
+            )
         elif isinstance(error, TypeError) and frames:
             msg += fields_told(frames[-1], vars(module), error)
         raise ModelFileError(msg) from error

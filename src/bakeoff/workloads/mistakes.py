@@ -47,10 +47,15 @@ def told(path: str, function: str) -> Iterator[None]:
 
 @contextmanager
 def no_sudden_end() -> Iterator[None]:
-    """Have os._exit() raise SystemExit meanwhile: the exit code 0 of a file must not look like bakeoff's own."""
-    ending = os._exit
+    """Have os._exit() raise SystemExit meanwhile: the exit code 0 of a file must not look like bakeoff's own.
+
+    Not in a process that is forked meanwhile, as those of multiprocessing are: it has to end there.
+    """
+    ending, own = os._exit, os.getpid()
 
     def refused(status: int) -> NoReturn:
+        if os.getpid() != own:
+            ending(status)
         msg = f"os._exit({status})"
         raise SystemExit(msg)
 
@@ -85,7 +90,8 @@ def _text(path: str, frames: Sequence[traceback.FrameSummary], error: BaseExcept
         return of_call
     told = f"{type(error).__name__}: {error}"
     if isinstance(error, ImportError):
-        told += ". A model computes by the names of nn; its file may import the standard library, NumPy and bakeoff"
+        told += ". A model computes by the names of nn; its file may import the standard library, NumPy, bakeoff and "
+        told += "modules of your own"
     if isinstance(error, KeyError) and is_users and ".config[" in (frames[-1].line or ""):
         told += f". Every size declares it in its own config: Size(..., config={{{error}: ...}})"
     if isinstance(error, AttributeError) and type(error.obj).__name__ in LAYERS:

@@ -55,7 +55,10 @@ BLOCKS = LateBlocks()
 KIND = "late"
 """The folder of what is remembered."""
 
-MEASURING = ("measure/*.py", "trial/*.py", "frameworks/*.py", "race/stages/late.py")
+MEASURING = (
+    *("measure/*.py", "trial/*.py", "frameworks/*.py", "race/stages/late.py"),
+    *("certify/*.py", "workloads/*.py", "spec/*.py"),  # its losses are held against a certificate
+)
 """Below the package's folder; what belongs to one framework has a hash of its own."""
 
 DISTURBED_PAIRS = 1
