@@ -63,7 +63,7 @@ LONGEST_FIRST = (
 TURNS = 8
 """Of the tests that are marked `by_turns` one in so many is run."""
 
-SLOW_TURNS = 3
+SLOW_TURNS = 4
 """Of the cases of every other test that is marked `slow`, one in so many, and one at least of each framework and mode
 that has several."""
 
