@@ -154,8 +154,8 @@ def _execute(path: Path, text: bytes) -> ModuleType:
             msg += ". How closely contenders agree is measured, not declared: take the tolerance out"
         elif isinstance(error, ImportError):
             msg += (
-                ". A workload is one file; it may import the standard library, NumPy and bakeoff, and modules of your own "
-                "where PYTHONPATH has their folder"
+                ". A workload is one file; it may import the standard library, NumPy and bakeoff, and modules of your "
+                "own where PYTHONPATH has their folder"
             )
         elif isinstance(error, TypeError) and frames:
             msg += fields_told(frames[-1], vars(module), error)
