@@ -148,13 +148,17 @@ def test_what_the_function_raises_has_its_line(tmp_path: Path) -> None:
         prepared(tmp_path, "1 / 0")
 
 
-def test_processes_that_the_function_forks_end_there(tmp_path: Path) -> None:
+def test_processes_that_the_function_forks_end_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """os._exit(), which the function itself must not call, ends those of multiprocessing."""
-    forked = "(__import__('multiprocessing').get_context('fork').Process(target=int), {'x': x, 'y': y, 'sure': sure})"
-    returned = (
-        f"(lambda child, arrays: (child.start(), child.join(), arrays if child.exitcode == 0 else 1)[2])(*{forked})"
-    )
-    _, inputs = prepared(tmp_path, returned)
+    forks = """count = 10
+    import multiprocessing
+    child = multiprocessing.get_context("fork").Process(target=int)
+    child.start()
+    child.join()
+    assert child.exitcode == 0
+"""
+    monkeypatch.setitem(globals(), "FILE", FILE.replace("count = 10\n", forks))
+    _, inputs = prepared(tmp_path, "{'x': x, 'y': y, 'sure': sure}")
     assert inputs.batches == 2
 
 

@@ -132,8 +132,8 @@ def test_a_group_leaves_one_record(race: Race) -> None:
     assert record.memory.peak_bytes == sum(peaks)
 
 
-def test_whole_runs_take_the_batches_of_all_devices(race: Any) -> None:
-    """As the race and the certificate do: a run that takes other ones has another first loss, and is refused."""
+def test_whole_runs_on_several_devices_are_tied(race: Any) -> None:
+    """They keep the first loss, of the batches of all devices (test_shards.py), by which the certificate holds them."""
     outcome = race(f"fake:{STEPS}", devices=(2,), max_rounds=1, steps=20)
     assert [one.status for one in outcome.contenders] == ["ranked"] * len(outcome.contenders)
     records = read_records(Path(outcome.path)).records.values()

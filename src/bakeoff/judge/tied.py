@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.evidence import Evidence
     from bakeoff.spec.record import Record, Tie
-    from bakeoff.spec.trial import Purpose
 
 EXACT = frozenset({"float32", "tf32", "float64"})
 """Precisions in which two different losses are two different numbers: bfloat16 has 256 between 2 and 4."""
@@ -46,10 +45,6 @@ REPEATED = 2
 """Losses from the saved state that are held: the second follows an update, and may be off by what the certificate
 allows its second loss. Later ones would magnify the order in which threads have added."""
 
-TIED: tuple[Purpose, ...] = ("time", "epochs", "late", "energy")
-"""Trials whose first losses or outputs are the certificate's. That training moves, and what blocks leave, is asked of
-those of the race alone: a whole run may end where a step is less than a parameter's last bit."""
-
 REFERENCE_MOVES = 1e-4
 """By how much, as a share, the reference's losses of two steps have to differ before equal ones are a finding."""
 
@@ -58,8 +53,11 @@ def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: Cont
     """Return how a contender's timed trials differ from what was certified, in a sentence; empty where they do not."""
     mine = of_contender(records.values(), plan.contender.label)
     certified, found = last(mine, "certify"), reference_of(records, plan)
-    kept = {one: [r for r in finished(of_purpose(mine, one)) if r.tie is not None] for one in TIED}
-    timed, every = kept["time"], [record for purpose in TIED for record in kept[purpose]]
+    tied = [record for record in finished(mine) if record.tie is not None]
+    timed = of_purpose(tied, "time")
+    # Beside the race first losses and outputs alone are held: a whole run may end where a step is less than a
+    # parameter's last bit.
+    every = [*timed, *(record for record in tied if record.trial.purpose != "time")]
     evidence, reference = (one.evidence if one else None for one in (certified, found))
     if not timed or evidence is None:
         return ""

@@ -11,6 +11,7 @@ import msgspec
 from bakeoff.judge.late import late_step
 from bakeoff.measure.contention import is_disturbed
 from bakeoff.race.remembered import DISTURBED_HOLDS, age, digest, keep, recall, setting_of
+from bakeoff.race.stages.certify import COMPUTING
 from bakeoff.race.stages.stage import (
     PROCESS_S,
     SHORTEST_STEP_S,
@@ -55,10 +56,7 @@ BLOCKS = LateBlocks()
 KIND = "late"
 """The folder of what is remembered."""
 
-MEASURING = (
-    *("measure/*.py", "trial/*.py", "frameworks/*.py", "race/stages/late.py"),
-    *("certify/*.py", "workloads/*.py", "spec/*.py"),  # its losses are held against a certificate
-)
+MEASURING = (*COMPUTING, "measure/*.py", "race/stages/late.py")  # its losses are held against a certificate
 """Below the package's folder; what belongs to one framework has a hash of its own."""
 
 DISTURBED_PAIRS = 1
