@@ -1,4 +1,4 @@
-"""Variances that flax takes in one pass lose digits where a mean is large; in two passes they do not."""
+"""What JAX loses digits in, and what a refused certificate says of it: variances in one pass, sums in bfloat16."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import msgspec
 import pytest
 
 from bakeoff.environments.declared import framework
-from bakeoff.judge.certificate import certificate_of
+from bakeoff.judge.certificate import _why_rounded, certificate_of
 from bakeoff.race import conductor
 from bakeoff.race.notices import with_more_exact
 from bakeoff.race.prepare import checked
 from bakeoff.spec.request import Request
+from bakeoff.spec.verdict import Certificate, Check
 from bakeoff.store.files import read_comparison
 from bakeoff.store.results import read_records
 from bakeoff.workloads.load import load
@@ -106,3 +107,49 @@ def test_the_value_that_loses_fewest_digits_is_one_of_the_option() -> None:
         named = {key: one for key, one in framework(name).info.options.items() if one.exact}
         assert named
         assert all(one.exact in one.values for one in named.values())
+
+
+SUMS = (
+    COLUMNS[: COLUMNS.index("def data")].replace("shape=(6,)", "shape=(4096, 2)")
+    + """\
+def build(nn, size):
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.each, self.head = nn.Linear(2, 2), nn.Linear(2, 1)
+
+        def forward(self, x):
+            return self.head(nn.mean(self.each(x), 1))
+
+    return Model()
+
+def loss(nn, outputs, targets):
+    return nn.mse(outputs, targets)
+"""
+)
+
+
+@pytest.mark.by_turns
+def test_a_long_sum_in_bfloat16_is_refused_and_says_why(tmp_path: Path) -> None:
+    """JAX adds up the gradient of a bias over 131,072 places in bfloat16; PyTorch does so in float32."""
+    path = tmp_path / "sums.py"
+    path.write_text(SUMS)
+    asked = msgspec.structs.replace(
+        request(tmp_path, "torch", "jax", workload=str(path)), options={"precision": "bfloat16"}
+    )
+    right, wrong = conductor.verify(asked)
+    assert right.passed, right.reason
+    assert "gradient/each.bias" in wrong.reason
+    assert "it differs in bfloat16 alone; on a processor JAX adds up the gradient of a bias in bfloat16" in wrong.reason
+
+
+def test_what_is_known_to_be_rounded_off_goes_by_the_options(tmp_path: Path) -> None:
+    """In bfloat16 and not in float32; and it is told only where that check has failed, and not in float64 as well."""
+    _, plans, _ = checked(request(tmp_path, "jax", "jax:precision=bfloat16"))
+    assert [list(plan.rounding) for plan in plans] == [[], ["gradients"]]
+    failed = Check(name="gradients", stage="timed", passed=False, detail="0.7")
+    cases = [((failed,), 1), ((failed, msgspec.structs.replace(failed, stage="program")), 0), ((), 0)]
+    plan = msgspec.structs.replace(plans[1], more_exact=())
+    for checks, count in cases:
+        found = Certificate(contender="jax", reference="torch", passed=False, checks=checks)
+        assert len(_why_rounded(plan, found)) == count

@@ -85,6 +85,12 @@ def _check_together(info: FrameworkInfo, options: Mapping[str, str], *, where: s
             raise UsageError(msg)
 
 
+def rounding_of(info: FrameworkInfo, options: Mapping[str, str]) -> dict[str, str]:
+    """Return what a framework is known to round off with these options, by the name of the check that fails for it."""
+    held = (one for one in info.rounding if all(options.get(name) in values for name, values in one.when.items()))
+    return {one.check: one.reason for one in held}
+
+
 def variables_of(info: FrameworkInfo, options: Mapping[str, str]) -> dict[str, str]:
     """Return the environment variables that a worker with these options sets before it imports the framework."""
     return {

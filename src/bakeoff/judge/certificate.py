@@ -53,10 +53,18 @@ def certificate_of(
         program=_exhibit(ran, ran.evidence, folder) if ran is not None and ran.evidence is not None else None,
         alone=plan.no_program or (program.reason if program else ""),
     )
-    if not plan.more_exact or not any(check.name in BY_DIGITS and not check.passed for check in found.checks):
-        return found
-    advice = " and ".join(f"{plan.contender.framework}:{setting}" for setting in plan.more_exact)
-    return msgspec.structs.replace(found, reason=f"{found.reason}; {advice} would lose fewer digits")
+    return msgspec.structs.replace(found, reason="; ".join([found.reason, *_why_rounded(plan, found)]))
+
+
+def _why_rounded(plan: ContenderPlan, found: Certificate) -> list[str]:
+    """Return what a contender is known to round off where a check failed for it, and settings that lose less."""
+    failed = {check.name for check in found.checks if not check.passed}
+    in_float64 = {check.name for check in found.checks if not check.passed and check.stage == "program"}
+    said = [reason for name, reason in plan.rounding.items() if name in failed - in_float64]
+    if plan.more_exact and failed & BY_DIGITS:
+        advice = " and ".join(f"{plan.contender.framework}:{setting}" for setting in plan.more_exact)
+        said.append(f"{advice} would lose fewer digits")
+    return said
 
 
 BY_DIGITS = frozenset({"outputs", "loss", "gradients", "trajectory", "state"})

@@ -14,7 +14,7 @@ from bakeoff import data
 from bakeoff.environments.builds import NVIDIA, PROCESSOR
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import NOT_INSTALLED, available, resolve
-from bakeoff.environments.options import in_scenario, resolve_options, variables_of
+from bakeoff.environments.options import in_scenario, resolve_options, rounding_of, variables_of
 from bakeoff.environments.tiers import NATIVE, expanded, preset
 from bakeoff.measure.gpus import VISIBLE, choose, uuid_in
 from bakeoff.measure.machine import describe, usable_cores
@@ -337,6 +337,7 @@ def _with_options(
         packages_sha256=packages_sha256(interpreter),
         framework_path=str(declared.path.resolve()),
         framework_sha256=folder_sha256(declared.path),
+        rounding=rounding_of(declared.info, options),
         variables=variables_of(declared.info, options),
         sync=sync_of(declared.info, options),
         cache_variables=_cache_variables(declared, options),

@@ -118,6 +118,8 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Why there is no program in float64; empty where there is, and where what is timed is float64 itself."""
     more_exact: tuple[str, ...] = ()
     """Settings that lose fewer digits than its own in what this model calls: "option=value"."""
+    rounding: dict[str, str] = {}
+    """By the name of a check, what the framework is known to round off with these options."""
     best: tuple[BestSetting, ...] = ()
     """Settings that the tier `best` puts in force."""
     best_left: dict[str, str] = {}

@@ -66,6 +66,16 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     reason: str
 
 
+class Rounding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a framework rounds off with some values of options: told where a certificate's check fails in them alone."""
+
+    when: dict[str, tuple[str, ...]]
+    """Options with values: it holds where each of them has one of its values."""
+    check: str
+    """The name of the check that may fail for it, such as "gradients"."""
+    reason: str
+
+
 class BestSetting(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One setting of the tier `best`: the framework's own documents, or a measurement, call it faster."""
 
@@ -139,6 +149,7 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     syncs: dict[str, SyncSupport] = {}
     """By the value of `sync`: how several devices are started, and what holds of them."""
     refusals: tuple[Refusal, ...] = ()
+    rounding: tuple[Rounding, ...] = ()
     scenario_defaults: tuple[ScenarioDefault, ...] = ()
     best: tuple[BestSetting, ...] = ()
     """The tier `best`, in the order in which its settings are tried."""
