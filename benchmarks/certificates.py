@@ -1,6 +1,6 @@
 """What certificates find: the largest error of each check, with what it may be.
 
-    python benchmarks/certificates.py [--full | --reduced] [--macs N] [--samples N] [--models FILE ...]
+    python benchmarks/certificates.py [--full | --reduced | --size NAME] [--macs N] [--samples N] [--models FILE ...]
                                       [--contenders ...] [--only WORDS ...] [--keep FILE] [--limit 900] [--output STEM]
 
 Each row is a contender against PyTorch in float64: the number is the largest error that a check found, relative as the
@@ -9,9 +9,10 @@ it. The cases are those that no race of a report shows: Jittor and MLX, half pre
 only infers. Batches are the workload's own where none is named. With --full they are every scenario of every workload
 at full size and its own batch in all frameworks, the cheapest first, or of the models in these files; --macs halves a
 batch until its forward pass has no more multiply-accumulates than that, --samples until it has no more samples. With
---reduced they are the same at reduced size, on one thread. A case is kept in FILE once it is done, and the
-records of one that was ended in FILE.records, so that a second call goes on. `program` is the largest error of the
-stage in float64, of all checks. Where there was nothing to check, as after a time limit, "passed" is "not made".
+--reduced they are the same at reduced size, on one thread, and with --size at another one, of the workloads that have
+it. A case is kept in FILE once it is done, and the records of one that was ended in FILE.records, so that a second call
+goes on. `program` is the largest error of the stage in float64, of all checks. Where there was nothing to check, as
+after a time limit, "passed" is "not made".
 """
 
 from __future__ import annotations
@@ -151,7 +152,8 @@ def full_cases(
 
     Or of the models in these files, which need not say how many multiply-accumulates they have: then none is halved.
     """
-    found = {name: load(name).workload.sizes[size] for name in models or names()}
+    every = {name: load(name).workload.sizes for name in models or names()}
+    found = {name: sizes[size] for name, sizes in every.items() if size in sizes}
     return [
         (name, scenario, size, batch_within(sized, most_macs, most_samples), contenders)
         for name, sized in sorted(found.items(), key=lambda one: _macs(one[1]))
@@ -185,6 +187,7 @@ def main() -> None:
     every = parser.add_mutually_exclusive_group()
     every.add_argument("--full", action="store_const", const="full", dest="size", help="all of full size")
     every.add_argument("--reduced", action="store_const", const="reduced", dest="size", help="all of reduced size")
+    every.add_argument("--size", help="all of another size, such as full-auxiliary")
     parser.add_argument("--macs", type=float, default=math.inf, help="the most of a batch's forward pass, of all")
     parser.add_argument("--samples", type=float, default=math.inf, help="the most of a batch, of all")
     parser.add_argument("--models", nargs="+", default=[], help="files in place of the workloads, of all")
