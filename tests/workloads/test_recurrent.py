@@ -82,6 +82,21 @@ def test_products_of_every_step_are_counted() -> None:
     assert counters[0].macs == counters[1].macs == 4 * 7 * 4 * 5 * (3 + 5)
 
 
+def test_a_grus_cell_counts_as_the_layer() -> None:
+    """In a scan it multiplies what a GRU multiplies over the sequence."""
+    counters = [Counted(), Counted()]
+    whole, stepped = (vocabulary(counter, trains=True) for counter in counters)
+    whole.GRU(3, 5)(X)
+    cell = stepped.GRUCell(3, 5)
+
+    def step(h: Any, x: Any) -> Any:
+        h = cell(x, h)
+        return h, h
+
+    stepped.scan(step, STATE[0], X)
+    assert counters[0].macs == counters[1].macs == 4 * 7 * 3 * 5 * (3 + 5)
+
+
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a single step": (lambda: NN.LSTM(3, 5)(Shape((4, 3))), r"takes \(batch, length, features\)"),
     "other features": (lambda: NN.LSTM(2, 5)(X), "made for 2, given 3"),
@@ -103,6 +118,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a state that is one array": (lambda: NN.LSTM(3, 5)(X, STATE[0]), r"tuple \(h, c\)"),
     "a state of one direction": (lambda: NN.LSTM(3, 5, bidirectional=True)(X, STATE), r"shape \(4, 10\), the forward"),
     "a sequence for a cell": (lambda: NN.LSTMCell(3, 5)(X, STATE), "one time step"),
+    "a sequence for a GRU's cell": (lambda: NN.GRUCell(3, 5)(X, STATE[0]), "nn.GRUCell takes one time step"),
+    "a pair for a GRU's cell": (lambda: NN.GRUCell(3, 5)(X[:, 0], STATE), "nn.GRUCell takes an array"),
     "inputs of two lengths": (lambda: NN.scan(None, X, (X, Shape((4, 8, 3)))), "one batch and one length"),
     "a step without an output": (lambda: NN.scan(lambda state, _: state, X[:, 0], X), r"must return \(state, output\)"),
     "a state that grows": (

@@ -32,6 +32,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "LSTM": lambda: NN.LSTM(8, 3)(SEQUENCE),
     "GRU": lambda: NN.GRU(8, 3)(REAL, state=Shape((4, 3), integer=True)),
     "LSTMCell": lambda: NN.LSTMCell(8, 3)(ROWS, (STATE, STATE)),
+    "GRUCell": lambda: NN.GRUCell(8, 3)(ROWS, STATE),
     "matmul": lambda: NN.matmul(REAL, Shape((8, 3), integer=True)),
     "attention": lambda: NN.attention(HEADS, HEADS, HEADS),
     "softmax": lambda: NN.softmax(SEQUENCE),

@@ -63,7 +63,7 @@ SmoothL1Loss
 HuberLoss KLDivLoss NLLLoss BCELoss Identity Sequential PReLU permute view transpose contiguous unsqueeze squeeze expand
 chunk bmm mm lt le eq ne gt logsumexp log1p clamp detach no_grad cat zeros ones full tril triu cdist repeat tile scatter
 repeat_interleave gather topk argsort sort cumprod MultiheadAttention TransformerEncoderLayer InstanceNorm2d BatchNorm1d
-BatchNorm2d RNN GRUCell Dropout2d Dense MaxPooling2D LayerNormalization BatchNormalization Add Concatenate F functional
+BatchNorm2d RNN RNNCell Dropout2d Dense MaxPooling2D LayerNormalization BatchNormalization Add Concatenate F functional
 GlobalAveragePooling2D hinge float size numel remainder var std any all eye linspace bce_loss mse_loss nll_loss l1_loss
 """
 

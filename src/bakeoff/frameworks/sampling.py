@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 Pair = int | tuple[int, int]
 """A number for both axes of a map, or (vertical, horizontal)."""
 
+Sides = tuple[tuple[int, int], tuple[int, int]]
+"""How much is put around a map: ((top, bottom), (left, right))."""
+
 
 def windows(length: int, size: int) -> list[tuple[int, int]]:
     """Return the windows of adaptive pooling: the i-th begins at floor(i * length / size), as PyTorch has them.

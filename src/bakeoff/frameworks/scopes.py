@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 KINDS_OF_LAYERS: dict[str, OperationKind] = {
     **dict.fromkeys(("BatchNorm", "LayerNorm", "GroupNorm", "ChannelNorm", "RMSNorm"), "normalisation"),
-    **dict.fromkeys(("LSTM", "GRU", "LSTMCell"), "recurrent"),
+    **dict.fromkeys(("LSTM", "GRU", "LSTMCell", "GRUCell"), "recurrent"),
 }
 """Layers of which all operations are of one kind; what the others do, each operation's own name says."""
 

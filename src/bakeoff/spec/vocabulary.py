@@ -16,7 +16,7 @@ EmbeddingBag  as Embedding
 LSTM, GRU  input_weight (in, gates * hidden), recurrent_weight (hidden, gates * hidden), bias (gates * hidden,), with
            two biases recurrent_bias of the same shape, too; the backward direction's begin with backward_. Gates of an
            LSTM in the order i, f, g, o, of a GRU r, z, n
-LSTMCell   as an LSTM's of one direction
+LSTMCell, GRUCell  as of one direction of an LSTM, of a GRU
 Parameter  itself, of the shape that it is made with
 
 A parameter's name is the path of attributes to its layer and then the name above: `blocks.0.conv.weight`; for a
@@ -100,6 +100,9 @@ LAYERS: dict[str, str] = {
     "LSTMCell": (
         "LSTMCell(in_features, hidden, biases=1): called as h, c = cell(x, (h, c)): one step of an LSTM, "
         "x (batch, features)."
+    ),
+    "GRUCell": (
+        "GRUCell(in_features, hidden, biases=2): called as h = cell(x, h): one step of a GRU, x (batch, features)."
     ),
     "EmbeddingBag": (
         'EmbeddingBag(entries, features, mode): "sum" or "mean" of the rows of integers (batch, n), as '
@@ -202,7 +205,10 @@ FUNCTIONS: dict[str, str] = {
         "channel_shuffle(x, groups): the first channels of all groups of neighbouring channels, then the second ones, "
         "and so on."
     ),
-    "pad2d": "pad2d(x, ((top, bottom), (left, right))): a feature map with zeros around it.",
+    "pad2d": (
+        'pad2d(x, ((top, bottom), (left, right)), mode="zeros"): a feature map with more around it: zeros; with '
+        '"reflect" what lies inside, as in a mirror, the edge itself not twice; with "replicate" the edge.'
+    ),
     "resize": (
         "resize(x, (height, width), method): of a feature map, by half-pixel centres, edges repeated, without "
         "antialiasing; method is 'nearest', for whole factors only, or 'bilinear'."

@@ -87,4 +87,12 @@ class LSTMCell(_Recurrent):
         self._list(in_features, hidden, len(LSTM_GATES), biases)
 
 
-LAYERS: tuple[type[Layer], ...] = (LSTM, GRU, LSTMCell)
+class GRUCell(_Recurrent):
+    """See the vocabulary."""
+
+    def __init__(self, in_features: int, hidden: int, biases: int = 2) -> None:
+        """List the arrays, three gates wide."""
+        self._list(in_features, hidden, len(GRU_GATES), biases)
+
+
+LAYERS: tuple[type[Layer], ...] = (LSTM, GRU, LSTMCell, GRUCell)

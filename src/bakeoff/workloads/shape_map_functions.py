@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 RESIZES = ("nearest", "bilinear")
+PADDING_MODES = ("zeros", "reflect", "replicate")
 
 
 def max_pool2d(x: Shape, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: Any = False) -> Shape:
@@ -92,12 +93,20 @@ def map_size(x: Shape) -> tuple[int, int]:
     return x.dims[1], x.dims[2]
 
 
-def pad2d(x: Shape, sides: Any) -> Shape:
+def pad2d(x: Shape, sides: Any, mode: str = "zeros") -> Shape:
     """Return the map with its edges."""
     check_kind("pad2d", x, "map")
     check_real("pad2d", x)
-    (top, bottom), (left, right) = edges(sides)
+    if mode not in PADDING_MODES:
+        msg = f"nn.pad2d has no mode {mode!r}; it has {', '.join(PADDING_MODES)}"
+        raise LayoutError(msg)
+    vertical, horizontal = edges(sides)
     batch, height, width, channels = x.dims
+    for most, given in ((height - 1, vertical), (width - 1, horizontal)):
+        if mode == "reflect" and max(given) > most:
+            msg = f"nn.pad2d reflects at most {most} places of {x!r} there, the edge itself not; these are {given}"
+            raise LayoutError(msg)
+    (top, bottom), (left, right) = vertical, horizontal
     return Shape((batch, height + top + bottom, width + left + right, channels), trained=x.trained, kind="map")
 
 

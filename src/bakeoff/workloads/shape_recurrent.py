@@ -54,6 +54,15 @@ class _Recurrent(Counted):
         self._count(x)
         return Shape((*x.dims[:2], self.directions * self.hidden), trained=True)
 
+    def _step(self, x: Any) -> None:
+        """Count what a step takes; raise LayoutError for what is none."""
+        check_kind(self._name, x, "array")
+        if x.ndim != SEQUENCE_AXES - 1:
+            msg = f"nn.{self._name} takes one time step, (batch, features); this is {x!r}"
+            raise LayoutError(msg)
+        check_length(f"nn.{self._name} over the last axis of {x!r}", x.dims[-1], self.in_features)
+        self._count(x)
+
     def _states(self, x: Shape) -> Shape:
         """Return one array of the last state."""
         return Shape((x.dims[0], self.directions * self.hidden), trained=True)
@@ -94,14 +103,19 @@ class LSTMCell(_Recurrent, layers_recurrent.LSTMCell):
 
     def __call__(self, x: Any, state: Any) -> tuple[Shape, Shape]:
         """Return the next (h, c)."""
-        check_kind("LSTMCell", x, "array")
-        if x.ndim != SEQUENCE_AXES - 1:
-            msg = f"nn.LSTMCell takes one time step, (batch, features); this is {x!r}"
-            raise LayoutError(msg)
-        check_length(f"nn.LSTMCell over the last axis of {x!r}", x.dims[-1], self.in_features)
+        self._step(x)
         self._check_pair(state, x.dims[0])
-        self._count(x)
         return self._states(x), self._states(x)
+
+
+class GRUCell(_Recurrent, layers_recurrent.GRUCell):
+    """See the vocabulary."""
+
+    def __call__(self, x: Any, state: Any) -> Shape:
+        """Return the next h."""
+        self._step(x)
+        self._check_state(state, x.dims[0])
+        return self._states(x)
 
 
 def scan(step: Callable[[Any, Any], Any], state: Any, inputs: Any) -> tuple[Any, Any]:
@@ -160,4 +174,4 @@ def _each(function: Callable[[Shape], Shape], arrays: Any) -> Any:
     return tuple(map(function, arrays)) if isinstance(arrays, tuple) else function(arrays)
 
 
-LAYERS: tuple[type, ...] = (LSTM, GRU, LSTMCell)
+LAYERS: tuple[type, ...] = (LSTM, GRU, LSTMCell, GRUCell)

@@ -316,6 +316,25 @@ def sizes() -> Case:
     )
 
 
+def edges() -> Case:
+    """Put mirrored places around a map, as many as there are, and its edges around that, more than there are."""
+
+    def build(nn: Any) -> Any:
+        layers = {"first": nn.Conv2d(2, 3, 1), "head": nn.Linear((9, 14, 3), CLASSES)}
+
+        def forward(m: Any, x: Any) -> Any:
+            x = nn.tanh(nn.pad2d(m.first(x), ((2, 0), (1, 3)), "reflect"))
+            return m.head(nn.flatten(nn.pad2d(x, ((0, 4), (5, 1)), mode="replicate")))
+
+        return model(nn, layers, forward)
+
+    def forward(weights: Weights, x: Array) -> Array:
+        x = np.tanh(np.pad(conv2d(weights, "first", x), ((0, 0), (2, 0), (1, 3), (0, 0)), "reflect"))
+        return head(weights, np.pad(x, ((0, 0), (0, 4), (5, 1), (0, 0)), "edge"))
+
+    return Case(names=("pad2d",), build=build, forward=forward, x=random(BATCH, 3, 4, 2))
+
+
 def pools() -> Case:
     """Pool with windows, strides and paddings that differ from axis to axis; to sizes that divide a map's, too."""
 
@@ -351,6 +370,7 @@ CASES: dict[str, Case] = {
     "transposed convolutions": transposed(),
     "norms of maps": map_norms(),
     "sizes of maps": sizes(),
+    "edges of maps": edges(),
     "pools with pairs": pools(),
     "stochastic depth in evaluation": Case(
         names=("StochasticDepth",),

@@ -192,6 +192,35 @@ def decoder_in_numpy(weights: Weights, x: Array) -> Array:
     return np.mean(np.multiply(outputs, cells), 0) + h + c * totals[-1] + totals[2]
 
 
+def translated(nn: Any) -> Any:
+    """Read with one cell and write with another, of two biases and of one, each step with what the one before wrote."""
+    layers = {"reader": nn.GRUCell(2, HIDDEN), "writer": nn.GRUCell(HIDDEN, HIDDEN, biases=1)}
+
+    def forward(m: Any, x: Any) -> Any:
+        def write(state: Any, _: Any) -> Any:
+            h = m.writer(nn.tanh(state), state)
+            return h, h
+
+        start = nn.stack([x[:, 0, 0], x[:, 1, 1], x[:, 2, 0]], 1)
+        read, _ = nn.scan(lambda h, now: (m.reader(now, h), h), start, x)
+        _, written = nn.scan(write, read, x)
+        return nn.mean(written, 1)
+
+    return model(nn, layers, forward)
+
+
+def translated_in_numpy(weights: Weights, x: Array) -> Array:
+    """Return the same."""
+    h = np.stack([x[:, 0, 0], x[:, 1, 1], x[:, 2, 0]], 1)
+    for place in range(x.shape[1]):
+        (h,) = gru_step(weights, "reader.", x[:, place], (h,))
+    written = []
+    for _ in range(x.shape[1]):
+        (h,) = gru_step(weights, "writer.", np.tanh(h), (h,))
+        written.append(h)
+    return np.mean(written, 0)
+
+
 CASES: dict[str, Case] = {
     "lstm": Case(names=("LSTM",), build=plain, forward=plain_in_numpy, x=random(BATCH, STEPS, 2)),
     "lstm in both directions with lengths": Case(
@@ -200,5 +229,8 @@ CASES: dict[str, Case] = {
     "gru": Case(names=("GRU",), build=grus, forward=grus_in_numpy, x=TOKENS),
     "scan of a cell": Case(
         names=("LSTMCell", "scan"), build=decoder, forward=decoder_in_numpy, x=random(BATCH, STEPS, 2)
+    ),
+    "scan of a gru's cell": Case(
+        names=("GRUCell", "scan"), build=translated, forward=translated_in_numpy, x=random(BATCH, STEPS, 2)
     ),
 }

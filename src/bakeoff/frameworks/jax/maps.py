@@ -13,7 +13,7 @@ from flax import nnx
 
 from bakeoff.frameworks import sampling
 from bakeoff.frameworks.jax import variance
-from bakeoff.frameworks.sampling import Pair, pair
+from bakeoff.frameworks.sampling import Pair, Sides, pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,9 +104,9 @@ def map_size(x: jax.Array) -> tuple[int, int]:
     return int(height), int(width)
 
 
-def pad2d(x: jax.Array, sides: tuple[tuple[int, int], tuple[int, int]]) -> jax.Array:
-    """Return a map with zeros around it."""
-    return jnp.pad(x, ((0, 0), *sides, (0, 0)))
+def pad2d(x: jax.Array, sides: Sides, mode: str = "zeros") -> jax.Array:
+    """Return a map with more around it."""
+    return jnp.pad(x, ((0, 0), *sides, (0, 0)), {"zeros": "constant", "replicate": "edge"}.get(mode, mode))
 
 
 def from_tokens(x: jax.Array, size: Pair) -> jax.Array:

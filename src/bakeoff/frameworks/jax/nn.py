@@ -82,7 +82,7 @@ from bakeoff.frameworks.jax.maps import (
     resize,
     split_channels,
 )
-from bakeoff.frameworks.jax.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.jax.recurrent import GRU, LSTM, GRUCell, LSTMCell, scan
 from bakeoff.frameworks.jax.sequence_losses import ctc
 from bakeoff.frameworks.jax.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
@@ -100,6 +100,7 @@ __all__ = [
     "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GRUCell",
     "GroupNorm",
     "LSTMCell",
     "LayerNorm",

@@ -194,6 +194,18 @@ class LSTMCell(_Recurrent):
         return next_lstm(self._recurrent(""), self._projected("", x), (h, c))
 
 
+class GRUCell(_Recurrent):
+    """One step of a GRU."""
+
+    def __init__(self, in_features: int, hidden: int, biases: int = 2) -> None:
+        """Make the arrays."""
+        super().__init__(in_features, hidden, len(GRU_GATES), biases)
+
+    def __call__(self, x: jax.Array, state: jax.Array) -> jax.Array:
+        """Return the next h."""
+        return next_gru(self._recurrent(""), self._projected("", x), (state,))[0]
+
+
 def _note(lengths: jax.Array | None, way: str) -> None:
     """Note what a layer does with lengths, where it is given any."""
     if lengths is not None:

@@ -12,7 +12,7 @@ import jittor as jt
 import numpy as np
 
 from bakeoff.frameworks import sampling
-from bakeoff.frameworks.sampling import Pair, pair
+from bakeoff.frameworks.sampling import Pair, Sides, pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -185,9 +185,9 @@ def map_size(x: Any) -> tuple[int, int]:
     return int(height), int(width)
 
 
-def pad2d(x: Any, sides: tuple[tuple[int, int], tuple[int, int]]) -> Any:
-    """Zeros around a map."""
-    return jt.nn.pad(x, [*sides[1], *sides[0]])
+def pad2d(x: Any, sides: Sides, mode: str = "zeros") -> Any:
+    """A map with more around it."""
+    return jt.nn.pad(x, [*sides[1], *sides[0]], "constant" if mode == "zeros" else mode)
 
 
 def from_tokens(x: Any, size: Pair) -> Any:

@@ -83,7 +83,7 @@ from bakeoff.frameworks.jittor.maps import (
     resize,
     split_channels,
 )
-from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, GRUCell, LSTMCell, scan
 from bakeoff.frameworks.jittor.sequence_losses import ctc
 from bakeoff.frameworks.jittor.tangent import tanh
 from bakeoff.frameworks.jittor.time_maps import column_mask, columns, floor_divide
@@ -107,6 +107,7 @@ __all__ = [
     "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GRUCell",
     "GroupNorm",
     "LSTMCell",
     "LayerNorm",

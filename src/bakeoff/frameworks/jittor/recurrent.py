@@ -133,11 +133,7 @@ class GRU(_Recurrent):
     def _next(self, direction: str, projected: Any, state: tuple[Any]) -> tuple[Any]:
         """Return the next h."""
         (h,) = state
-        x_r, x_z, x_n = self._parts(projected)
-        h_r, h_z, h_n = self._parts(self._recurred(direction, h))
-        z = jt.sigmoid(x_z + h_z)
-        n = tanh(x_n + jt.sigmoid(x_r + h_r) * h_n)
-        return ((1 - z) * n + z * h,)
+        return (_gru(self._parts(projected), self._parts(self._recurred(direction, h)), h),)
 
 
 class LSTMCell(_Recurrent):
@@ -153,11 +149,31 @@ class LSTMCell(_Recurrent):
         return _lstm(self._parts(self._projected("", x) + self._recurred("", h)), c)
 
 
+class GRUCell(_Recurrent):
+    """One step of a GRU."""
+
+    def __init__(self, in_features: int, hidden: int, biases: int = 2) -> None:
+        """Make the arrays."""
+        super().__init__(in_features, hidden, len(GRU_GATES), biases)
+
+    def execute(self, x: Any, state: Any) -> Any:
+        """Return the next h."""
+        return _gru(self._parts(self._projected("", x)), self._parts(self._recurred("", state)), state)
+
+
 def _lstm(gates: list[Any], c: Any) -> State:
     """Return the next (h, c) from the gates before their functions."""
     i, f, g, o = gates
     c = jt.sigmoid(f) * c + jt.sigmoid(i) * tanh(g)
     return jt.sigmoid(o) * tanh(c), c
+
+
+def _gru(projected: list[Any], recurred: list[Any], h: Any) -> Any:
+    """Return the next h from the inputs' and the hidden state's parts of each gate."""
+    (x_r, x_z, x_n), (h_r, h_z, h_n) = projected, recurred
+    z = jt.sigmoid(x_z + h_z)
+    n = tanh(x_n + jt.sigmoid(x_r + h_r) * h_n)
+    return (1 - z) * n + z * h
 
 
 def scan(step: Callable[[Any, Any], tuple[Any, Any]], state: Any, inputs: Any) -> tuple[Any, Any]:

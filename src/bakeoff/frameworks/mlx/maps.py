@@ -14,7 +14,7 @@ import mlx.nn
 import numpy as np
 
 from bakeoff.frameworks import sampling
-from bakeoff.frameworks.sampling import Pair, pair
+from bakeoff.frameworks.sampling import Pair, Sides, pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,9 +170,9 @@ def map_size(x: mx.array) -> tuple[int, int]:
     return int(height), int(width)
 
 
-def pad2d(x: mx.array, sides: tuple[tuple[int, int], tuple[int, int]]) -> mx.array:
-    """Zeros around a map."""
-    return mx.pad(x, [(0, 0), *sides, (0, 0)])
+def pad2d(x: mx.array, sides: Sides, mode: str = "zeros") -> mx.array:
+    """A map with more around it."""
+    return mx.pad(x, [(0, 0), *sides, (0, 0)], {"zeros": "constant", "replicate": "edge"}.get(mode, mode))
 
 
 def from_tokens(x: mx.array, size: Pair) -> mx.array:

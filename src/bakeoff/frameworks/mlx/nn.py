@@ -81,7 +81,7 @@ from bakeoff.frameworks.mlx.maps import (
     resize,
     split_channels,
 )
-from bakeoff.frameworks.mlx.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.mlx.recurrent import GRU, LSTM, GRUCell, LSTMCell, scan
 from bakeoff.frameworks.mlx.sequence_losses import ctc
 from bakeoff.frameworks.mlx.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
@@ -99,6 +99,7 @@ __all__ = [
     "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GRUCell",
     "GroupNorm",
     "LSTMCell",
     "LayerNorm",

@@ -141,11 +141,7 @@ class GRU(_Recurrent):
     def _next(self, direction: str, projected: mx.array, state: tuple[mx.array]) -> tuple[mx.array]:
         """Return the next h."""
         (h,) = state
-        x_r, x_z, x_n = mx.split(projected, len(GRU_GATES), -1)
-        h_r, h_z, h_n = mx.split(self._recurred(direction, h), len(GRU_GATES), -1)
-        z = mx.sigmoid(x_z + h_z)
-        n = mx.tanh(x_n + mx.sigmoid(x_r + h_r) * h_n)
-        return ((1 - z) * n + z * h,)
+        return (_gru(projected, self._recurred(direction, h), h),)
 
 
 class LSTMCell(_Recurrent):
@@ -161,11 +157,32 @@ class LSTMCell(_Recurrent):
         return _lstm(self._recurred("", h, self._projected("", x)), c)
 
 
+class GRUCell(_Recurrent):
+    """One step of a GRU."""
+
+    def __init__(self, in_features: int, hidden: int, biases: int = 2) -> None:
+        """Make the arrays."""
+        super().__init__(in_features, hidden, len(GRU_GATES), biases)
+
+    def __call__(self, x: mx.array, state: mx.array) -> mx.array:
+        """Return the next h."""
+        return _gru(self._projected("", x), self._recurred("", state), state)
+
+
 def _lstm(gates: mx.array, c: mx.array) -> State:
     """Return the next (h, c) from the gates before their functions."""
     i, f, g, o = mx.split(gates, len(LSTM_GATES), -1)
     c = mx.sigmoid(f) * c + mx.sigmoid(i) * mx.tanh(g)
     return mx.sigmoid(o) * mx.tanh(c), c
+
+
+def _gru(projected: mx.array, recurred: mx.array, h: mx.array) -> mx.array:
+    """Return the next h from the inputs' and the hidden state's parts of the gates."""
+    x_r, x_z, x_n = mx.split(projected, len(GRU_GATES), -1)
+    h_r, h_z, h_n = mx.split(recurred, len(GRU_GATES), -1)
+    z = mx.sigmoid(x_z + h_z)
+    n = mx.tanh(x_n + mx.sigmoid(x_r + h_r) * h_n)
+    return (1 - z) * n + z * h
 
 
 def scan(step: Callable[[Any, Any], tuple[Any, Any]], state: Any, inputs: Any) -> tuple[Any, Any]:

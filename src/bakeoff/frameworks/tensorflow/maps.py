@@ -11,7 +11,7 @@ import keras
 import tensorflow as tf
 
 from bakeoff.frameworks import sampling
-from bakeoff.frameworks.sampling import Pair, pair
+from bakeoff.frameworks.sampling import Pair, Sides, pair
 from bakeoff.frameworks.tensorflow.padding import around, padded
 
 if TYPE_CHECKING:
@@ -116,9 +116,14 @@ def map_size(x: Any) -> tuple[int, int]:
     return int(height), int(width)
 
 
-def pad2d(x: Any, sides: tuple[tuple[int, int], tuple[int, int]]) -> Any:
-    """Put zeros around a map."""
-    return tf.pad(x, [(0, 0), *sides, (0, 0)])
+def pad2d(x: Any, sides: Sides, mode: str = "zeros") -> Any:
+    """Put more around a map; tf.pad repeats no edges."""
+    if mode != "replicate":
+        return tf.pad(x, [(0, 0), *sides, (0, 0)], "CONSTANT" if mode == "zeros" else mode)
+    for axis, (before, after) in enumerate(sides, 1):
+        count = x.shape[axis]
+        x = tf.gather(x, tf.clip_by_value(tf.range(-before, count + after), 0, count - 1), axis=axis)
+    return x
 
 
 def from_tokens(x: Any, size: Pair) -> Any:

@@ -84,7 +84,7 @@ from bakeoff.frameworks.tensorflow.maps import (
     split_channels,
 )
 from bakeoff.frameworks.tensorflow.module import Module
-from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, GRUCell, LSTMCell, scan
 from bakeoff.frameworks.tensorflow.replicas import BatchStatistics, averaging, drawing_apart
 from bakeoff.frameworks.tensorflow.sequence_losses import ctc
 from bakeoff.frameworks.tensorflow.time_maps import column_mask, columns, floor_divide
@@ -102,6 +102,7 @@ __all__ = [
     "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GRUCell",
     "GroupNorm",
     "LSTMCell",
     "LayerNorm",

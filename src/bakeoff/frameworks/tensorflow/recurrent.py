@@ -154,14 +154,14 @@ class GRU(_Recurrent):
     def _stepped(self, direction: str, x: Any, state: tuple[Any], lengths: Any) -> tuple[Any, tuple[Any]]:
         """Return one direction's outputs and last state, step by step."""
         taken, gates_of = _projected(x, self._array(direction, "input_weight"), self._array(direction, "bias"))
-        recurrent, second = (self._array(direction, name) for name in ("recurrent_weight", "recurrent_bias"))
-
-        def step(now: Any, before: tuple[Any]) -> tuple[Any]:
-            (h,) = before
-            product = tf.matmul(h, recurrent)
-            return (_gru(gates_of(now), product if second is None else product + second, h),)
-
-        return _looped(step, taken, state, lengths, backward=bool(direction))
+        recurrent = tuple(self._array(direction, name) for name in ("recurrent_weight", "recurrent_bias"))
+        return _looped(
+            lambda now, before: (_gru(gates_of(now), recurrent, before[0]),),
+            taken,
+            state,
+            lengths,
+            backward=bool(direction),
+        )
 
 
 class LSTMCell(_Recurrent):
@@ -180,6 +180,22 @@ class LSTMCell(_Recurrent):
         if is_block:
             return lstm_kernels.block(weight, recurrent, self._bias(""))(x, (h, c))
         return _lstm(tf.matmul(x, weight) + tf.matmul(h, recurrent) + self._bias(""), c)
+
+
+class GRUCell(_Recurrent):
+    """One step of a GRU."""
+
+    def __init__(self, in_features: int, hidden: int, biases: int = 2) -> None:
+        """Make the variables."""
+        super().__init__(in_features, hidden, len(GRU_GATES), biases)
+
+    def forward(self, x: Any, state: Any) -> Any:
+        """Return the next h."""
+        x, h = self._cast(x, state)
+        weight, bias, *recurrent = (
+            self._array("", name) for name in ("input_weight", "bias", "recurrent_weight", "recurrent_bias")
+        )
+        return _gru(tf.nn.bias_add(tf.matmul(x, weight), bias), recurrent, h)
 
 
 def _note(lengths: Any, way: str) -> None:
@@ -214,8 +230,10 @@ def _lstm(gates: Any, c: Any) -> State:
     return tf.sigmoid(o) * tf.tanh(c), c
 
 
-def _gru(projected: Any, recurred: Any, h: Any) -> Any:
-    """Return the next h from the inputs' and the hidden state's parts of the gates."""
+def _gru(projected: Any, recurrent: Any, h: Any) -> Any:
+    """Return the next h from the inputs' part of the gates, and the arrays of the hidden state's."""
+    weight, second = recurrent
+    recurred = tf.matmul(h, weight) if second is None else tf.matmul(h, weight) + second
     x_r, x_z, x_n = tf.split(projected, len(GRU_GATES), -1)
     h_r, h_z, h_n = tf.split(recurred, len(GRU_GATES), -1)
     z = tf.sigmoid(x_z + h_z)

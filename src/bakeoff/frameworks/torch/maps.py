@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from bakeoff.frameworks import sampling
-from bakeoff.frameworks.sampling import Pair, pair
+from bakeoff.frameworks.sampling import Pair, Sides, pair
 
 
 class BatchNorm(torch.nn.BatchNorm2d):
@@ -139,9 +139,9 @@ def map_size(x: Any) -> tuple[int, int]:
     return int(height), int(width)
 
 
-def pad2d(x: Any, sides: tuple[tuple[int, int], tuple[int, int]]) -> Any:
-    """Zeros around a map."""
-    return F.pad(x, (*sides[1], *sides[0]))
+def pad2d(x: Any, sides: Sides, mode: str = "zeros") -> Any:
+    """A map with more around it."""
+    return F.pad(x, (*sides[1], *sides[0]), "constant" if mode == "zeros" else mode)
 
 
 def from_tokens(x: Any, size: Pair) -> Any:

@@ -86,7 +86,7 @@ from bakeoff.frameworks.torch.maps import (
     resize,
     split_channels,
 )
-from bakeoff.frameworks.torch.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.torch.recurrent import GRU, LSTM, GRUCell, LSTMCell, scan
 from bakeoff.frameworks.torch.sequence_losses import ctc
 from bakeoff.frameworks.torch.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
@@ -106,6 +106,7 @@ __all__ = [
     "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GRUCell",
     "GroupNorm",
     "LSTMCell",
     "LayerNorm",

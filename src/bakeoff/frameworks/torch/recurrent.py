@@ -185,6 +185,17 @@ class LSTMCell(torch.nn.LSTMCell):
         return _elementary(projected, state, self.weight_hh, self.bias_hh)
 
 
+class GRUCell(torch.nn.GRUCell):
+    """One step of a GRU."""
+
+    def __init__(self, in_features: int, hidden: int, biases: int = 2) -> None:
+        """Make PyTorch's cell."""
+        super().__init__(in_features, hidden)
+        if biases == 1:
+            _one_bias(self)
+        _note_layouts(self)
+
+
 def _whole(layer: Callable[[Any, Any], tuple[Any, Any]], x: Any, state: Any, lengths: Any) -> tuple[Any, Any]:
     """Return what PyTorch's layer gives for a whole sequence, packed where samples have lengths of their own."""
     if lengths is None:
