@@ -105,6 +105,20 @@ class Text(nnx.Module):
         return self.head(self.recurrent(self.table(inputs["ids"])).mean(1))
 
 
+class Recurrent(nnx.Module):
+    """One recurrent layer, and classes by the mean of what it gives."""
+
+    def __init__(self, cell: type[nnx.Module], rngs: nnx.Rngs, *, both: bool) -> None:
+        """Make the layers, as scaled.py has them."""
+        ways = [nnx.RNN(cell(128, 256, rngs=rngs)) for _ in range(1 + both)]  # type: ignore[call-arg]
+        self.layer = nnx.Bidirectional(*ways) if both else ways[0]
+        self.head = nnx.Linear(256 * (1 + both), 10, rngs=rngs)
+
+    def __call__(self, inputs: dict[str, jax.Array]) -> jax.Array:
+        """Return the logits."""
+        return self.head(self.layer(inputs["x"]).mean(1))
+
+
 def _loss(outputs: Any, targets: dict[str, jax.Array]) -> jax.Array:
     """Return the sum of the mean cross-entropies."""
     of = optax.softmax_cross_entropy_with_integer_labels
@@ -169,4 +183,17 @@ def _train(network: Any, declared: Any, inputs: Any, targets: Any) -> Callable[[
     return call
 
 
-TWINS = {"gpt2": _twin(GPT), "bert-base": _twin(BERT), "imdb-lstm": _twin(Text)}
+def _recurrent(cell: type[nnx.Module], *, both: bool) -> Callable[..., Callable[[], None]]:
+    """Return what makes the step of a loop by hand for one layer."""
+    return _twin(lambda _, rngs: Recurrent(cell, rngs, both=both))
+
+
+TWINS = {
+    "gpt2": _twin(GPT),
+    "bert-base": _twin(BERT),
+    "imdb-lstm": _twin(Text),
+    "lstm": _recurrent(nnx.OptimizedLSTMCell, both=False),
+    "lstm-both": _recurrent(nnx.OptimizedLSTMCell, both=True),
+    "gru": _recurrent(nnx.GRUCell, both=False),
+    "gru-both": _recurrent(nnx.GRUCell, both=True),
+}

@@ -1,4 +1,4 @@
-"""GPT-2 as PyTorch's users write it by hand, with their loop around it: the twin that nanoGPT is.
+"""GPT-2 as PyTorch's users write it by hand, with their loop around it, the twin that nanoGPT is; and its LSTM and GRU.
 
 One product for queries, keys and values, scaled_dot_product_attention with its causal flag, the head tied to the
 embeddings, a rate set for each step, two groups of AdamW. What is computed is the workload's.
@@ -109,4 +109,50 @@ def _cosine(schedule: Any, step: int) -> float:
     return schedule.final + 0.5 * (1 - schedule.final) * (1 + math.cos(math.pi * share))
 
 
-TWINS = {"gpt2": gpt2}
+class Recurrent(torch.nn.Module):
+    """One recurrent layer, and classes by the mean of what it gives."""
+
+    def __init__(self, layer: type[torch.nn.RNNBase], *, both: bool) -> None:
+        """Make the layers, as scaled.py has them."""
+        super().__init__()
+        self.layer = layer(128, 256, batch_first=True, bidirectional=both)
+        self.head = torch.nn.Linear(256 * (1 + both), 10)
+
+    def forward(self, x: Any) -> Any:
+        """Return the logits."""
+        return self.head(self.layer(x)[0].mean(1))
+
+
+def _recurrent(layer: type[torch.nn.RNNBase], *, both: bool) -> Callable[..., Callable[[], None]]:
+    """Return what makes the step of a loop by hand for one layer."""
+
+    def made(model: Any, scenario: str, batch: Any) -> Callable[[], None]:
+        network = Recurrent(layer, both=both)
+        x, labels = (torch.tensor(one) for one in batch.arrays.values())
+        if scenario == "infer":
+            network.eval()
+
+            def infer() -> None:
+                with torch.inference_mode():
+                    network(x)
+
+            return infer
+        labels, optimizer = labels.long(), torch.optim.SGD(network.parameters(), lr=model.optimizer.learning_rate)
+
+        def train() -> None:
+            optimizer.zero_grad()
+            F.cross_entropy(network(x), labels).backward()
+            optimizer.step()
+
+        return train
+
+    return made
+
+
+TWINS = {
+    "gpt2": gpt2,
+    "lstm": _recurrent(torch.nn.LSTM, both=False),
+    "lstm-both": _recurrent(torch.nn.LSTM, both=True),
+    "gru": _recurrent(torch.nn.GRU, both=False),
+    "gru-both": _recurrent(torch.nn.GRU, both=True),
+}

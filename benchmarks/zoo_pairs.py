@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scaled import scaled, shorter
+from scaled import recurrent, scaled, shorter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,9 +20,15 @@ LANGUAGE = {"gpt2": (2, 128, 2), "bert-base": (2, 128, 2)}
 """Layers, tokens and batch on a processor of models whose layers have their full width and vocabulary: of GPT-2's 12
 layers and 1024 tokens, and of BERT's 12 layers, whose 128 tokens are all."""
 
+LAYERS = {"lstm": ("LSTM", False), "lstm-both": ("LSTM", True), "gru": ("GRU", False), "gru-both": ("GRU", True)}
+"""Recurrent layers by themselves, and whether they have both directions: 256 wide, over 16 sequences of 100 places."""
+
 
 def of_workload(name: str, folder: Path, side: int | None = None, batch: int | None = None) -> tuple[str, int, str]:
     """Return the workload's name or file at the size of its pair, its batch, and that size in words."""
+    if name in LAYERS:
+        count = batch or 16
+        return str(recurrent(*LAYERS[name], count, folder)), count, f"{count} x 100 places"
     if name in LANGUAGE:
         layers, length, count = LANGUAGE[name]
         count = batch or count

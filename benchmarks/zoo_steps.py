@@ -12,7 +12,9 @@ is not seen. The ratio is ready-made / ours, the 95 % interval of the centre of 
 Of images PyTorch has a third one: torchvision's model without the operators that write into their operand
 (`inplace=True` of its ReLU layers). ready-made / that one tells what they are worth: a workload's functions never
 change what they are given, because its text is the same for all frameworks. Of sequences, what users write by hand
-with their own loop is the third (twins_torch.py, twins_jax.py): by hand / ours is its ratio.
+with their own loop is the third (twins_torch.py, twins_tensorflow.py, twins_jax.py): by hand / ours is its ratio.
+Recurrent layers by themselves (lstm, lstm-both, gru, gru-both) are torch.nn's, keras.layers' and flax's in such a loop
+alone.
 
 A framework may name its environment, as torch@/path/to/python: BERT and GPT-2 need transformers in PyTorch's, KerasHub
 in TensorFlow's and JAX's (tried: transformers 5.23.0, keras-hub 0.32.0 without tensorflow-text).
@@ -32,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inside import batch_of, drawn, engine_of, model_in, model_of, options_of, ready_made_of, run_inside
-from zoo_pairs import LANGUAGE, SEQUENCES, SIZES, of_workload, verdict
+from zoo_pairs import LANGUAGE, LAYERS, SEQUENCES, SIZES, of_workload, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,10 +92,9 @@ def _of_sequences(framework: str, workload: str, scenario: Any) -> dict[str, Cal
         path, count, _ = of_workload(workload, Path(folder))
         model = model_in(path)
     engine, options, batch = engine_of(framework), options_of(framework), drawn(model, count)
-    steps = {
-        "ours": engine.build(model, scenario, options),
-        "ready-made": ready_made_of(framework).build(workload, model, scenario, options),
-    }
+    steps = {"ours": engine.build(model, scenario, options)}
+    if workload not in LAYERS:
+        steps["ready-made"] = ready_made_of(framework).build(workload, model, scenario, options)
     calls = {name: call_of(step, step.prepare(batch)) for name, step in steps.items()}
     if Path(__file__).with_name(f"twins_{framework}.py").exists():
         twins = importlib.import_module(f"twins_{framework}").TWINS
@@ -135,12 +136,12 @@ def told(case: tuple[str, str, str], taken: dict[str, Any]) -> dict[str, Any]:
     row = {"workload": workload, "framework": framework.partition("@")[0], "scenario": scenario, "samples": samples}
     if "refused" in taken:
         return row | {"ratio": "", "turns": 0, "told": taken["refused"], "by hand / ours": "", "told by hand": ""}
-    ratio = ratio_of(taken["ready-made"], taken["ours"])
+    ratio = ratio_of(taken["ready-made"], taken["ours"]) if "ready-made" in taken else None
     by_hand = ratio_of(taken["by hand"], taken["ours"]) if "by hand" in taken else None
     told = row | {
         "ratio": _written(ratio),
         "turns": len(taken["ours"]),
-        "told": verdict(*ratio[1:]),
+        "told": verdict(*ratio[1:]) if ratio else "",
         "by hand / ours": _written(by_hand),
         "told by hand": verdict(*by_hand[1:]) if by_hand else "",
     }
@@ -166,7 +167,7 @@ def ratio_of(first: list[float], second: list[float]) -> tuple[float, float, flo
 def main() -> None:
     """Measure every pair, print the table and write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workloads", nargs="+", default=list(SIZES), choices=[*SIZES, *SEQUENCES, *LANGUAGE])
+    parser.add_argument("--workloads", nargs="+", default=list(SIZES), choices=[*SIZES, *SEQUENCES, *LANGUAGE, *LAYERS])
     parser.add_argument("--frameworks", nargs="+", default=["torch", "tensorflow", "jax"])
     parser.add_argument("--scenarios", nargs="+", default=["train", "infer"])
     parser.add_argument("--seconds", type=float, default=60.0, help="for each pair, after its warm-up")
