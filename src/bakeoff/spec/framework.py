@@ -67,7 +67,7 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Rounding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A rounding that some values of options bring; its reason is printed where a certificate's check fails in them alone."""
+    """A rounding that some values of options bring; a certificate whose check fails in them alone prints the reason."""
 
     when: dict[str, tuple[str, ...]]
     """Options with values: it holds where each of them has one of its values."""
