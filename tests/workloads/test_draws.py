@@ -191,3 +191,40 @@ def test_a_draw_in_another_file_that_has_the_model_is_refused(tmp_path: Path, mo
     with pytest.raises(ModelFileError) as refused:
         checked(path)
     assert str(refused.value).startswith(f"{other}:20: random.random draws in forward: ")
+
+
+HELPERS = {
+    "of Python's": ("import random\n\ndef noise():\n    return random.gauss(0, 1)\n", "random"),
+    "of NumPy's": ("import numpy\n\ndef noise():\n    return float(numpy.random.rand())\n", "numpy.random"),
+    "of both": (
+        "import numpy, random\n\ndef noise():\n    return random.random() + float(numpy.random.rand())\n",
+        "random and numpy.random",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HELPERS)
+@pytest.mark.parametrize("where", ["forward", "loss"])
+def test_a_draw_in_a_module_that_the_model_calls_is_refused(
+    case: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what has become of the library's own generator."""
+    text, name = HELPERS[case]
+    monkeypatch.syspath_prepend(tmp_path)
+    module = f"helper_{where}_{list(HELPERS).index(case)}"
+    (tmp_path / f"{module}.py").write_text(text)
+    forward, loss = ("self.head(x) + noise()", LOSS) if where == "forward" else ("self.head(x)", f"noise(); {LOSS}")
+    path = _written(tmp_path, f"from {module} import noise", HEAD, f"return {forward}", loss)
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    said = f"{path}: what build, forward or loss call in another module draws by {name}: each framework would"
+    assert str(refused.value).startswith(said)
+
+
+def test_a_module_that_sets_a_seed_first_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It draws the same each time."""
+    monkeypatch.syspath_prepend(tmp_path)
+    text = "import numpy\n\ndef table():\n    numpy.random.seed(3)\n    return numpy.random.rand(6)\n"
+    (tmp_path / "helper_with_a_seed.py").write_text(text)
+    layers = f"{HEAD}; self.a = nn.constant(table())"
+    checked(_written(tmp_path, "from helper_with_a_seed import table", layers, "return self.head(x * self.a)", LOSS))

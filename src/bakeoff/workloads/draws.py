@@ -1,20 +1,23 @@
 """Random numbers of Python's or NumPy's that a model or its loss would draw by itself: refused, with the line.
 
 Each framework, and each process, would compute with other numbers, and a compiled step with the same ones for ever.
-What comes out the same each time passes: a generator with a seed, and all where one is set. A draw in another module of
-the user's own is not seen.
+What comes out the same each time passes: a generator with a seed, and all where one is set. A draw in another module is
+seen by what it does to Python's and NumPy's own generators; of one without a seed that is made there nothing is seen.
 """
 
 from __future__ import annotations
 
 import ast
+import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _MAKERS = frozenset(
     (
@@ -49,6 +52,25 @@ def check_draws(*functions: Any) -> None:
         if found and not any(name.endswith(_SEED) for _, name, _ in found):
             told = (f"{file}:{line}: {name} draws in {function}: {_INSTEAD}" for line, name, function in found)
             raise ModelFileError("\n".join(told))
+
+
+def check_drawing(file: str, run: Callable[[], None]) -> None:
+    """Run a model over shapes; raise ModelFileError where another module of its draws, each time something else."""
+    drawn: list[str] = []
+    for _ in range(2):  # what sets a seed first comes to the same place again
+        before = _states()
+        run()
+        drawn = [name for name, state in _states().items() if state != before[name]]
+        if not drawn:
+            return
+    msg = f"{file}: what build, forward or loss call in another module draws by {' and '.join(drawn)}: {_INSTEAD}"
+    raise ModelFileError(msg)
+
+
+def _states() -> dict[str, Any]:
+    """Return where Python's and NumPy's own generators are."""
+    name, words, *place = np.random.get_state(legacy=True)  # noqa: NPY002 - whose state is asked for
+    return {"random": random.getstate(), "numpy.random": (name, np.asarray(words).tobytes(), *place)}
 
 
 def _first_line(node: _Function) -> int:

@@ -14,6 +14,7 @@ from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
 from bakeoff.workloads import plan, shape_layers, shape_map_functions, shape_maps, shape_recurrent
+from bakeoff.workloads.draws import check_drawing
 from bakeoff.workloads.layers import constant
 from bakeoff.workloads.losses import given_inputs
 from bakeoff.workloads.mistakes import told
@@ -39,6 +40,11 @@ def check_model(
 
     The batch may be a shorter one, whose sequences have so many `entries`.
     """
+    check_drawing(loaded.build.__code__.co_filename, lambda: _check(loaded, size, scenario, entries))
+
+
+def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapping[str, int] | None) -> None:
+    """Run model and loss once."""
     parameters = plan.parameters(loaded.build, size)
     path = loaded.build.__code__.co_filename
     _check_count(loaded, size, sum(array.count for array in parameters.values()))
