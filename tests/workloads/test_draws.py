@@ -217,7 +217,7 @@ def test_a_draw_in_a_module_that_the_model_calls_is_refused(
     path = _written(tmp_path, f"from {module} import noise", HEAD, f"return {forward}", loss)
     with pytest.raises(ModelFileError) as refused:
         checked(path)
-    said = f"{path}: what build, forward or loss call in another module draws by {name}: each framework would"
+    said = f"{path}: build, forward or loss, or what they call, draws by {name}: each framework would"
     assert str(refused.value).startswith(said)
 
 

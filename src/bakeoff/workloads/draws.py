@@ -63,7 +63,7 @@ def check_drawing(file: str, run: Callable[[], None]) -> None:
         drawn = [name for name, state in _states().items() if state != before[name]]
         if not drawn:
             return
-    msg = f"{file}: what build, forward or loss call in another module draws by {' and '.join(drawn)}: {_INSTEAD}"
+    msg = f"{file}: build, forward or loss, or what they call, draws by {' and '.join(drawn)}: {_INSTEAD}"
     raise ModelFileError(msg)
 
 
