@@ -1,4 +1,4 @@
-"""What JAX loses digits in, and what a refused certificate says of it: variances in one pass, sums in bfloat16."""
+"""What loses digits, and what a refused certificate says of it: JAX's variances in one pass, sums in bfloat16."""
 
 from __future__ import annotations
 
@@ -131,16 +131,15 @@ def loss(nn, outputs, targets):
 
 @pytest.mark.by_turns
 def test_a_long_sum_in_bfloat16_is_refused_and_says_why(tmp_path: Path) -> None:
-    """JAX adds up the gradient of a bias over 131,072 places in bfloat16; PyTorch does so in float32."""
+    """JAX and TensorFlow add up the gradient of a bias over 131,072 places in bfloat16; PyTorch does so in float32."""
     path = tmp_path / "sums.py"
     path.write_text(SUMS)
-    asked = msgspec.structs.replace(
-        request(tmp_path, "torch", "jax", workload=str(path)), options={"precision": "bfloat16"}
-    )
-    right, wrong = conductor.verify(asked)
+    asked = request(tmp_path, "torch", "jax", "tensorflow", workload=str(path))
+    right, *wrong = conductor.verify(msgspec.structs.replace(asked, options={"precision": "bfloat16"}))
     assert right.passed, right.reason
-    assert "gradient/each.bias" in wrong.reason
-    assert "it differs in bfloat16 alone; on a processor JAX adds up the gradient of a bias in bfloat16" in wrong.reason
+    for one, title in zip(wrong, ("JAX", "TensorFlow"), strict=True):
+        assert "gradient/each.bias" in one.reason
+        assert f"it differs in bfloat16 alone; on a processor {title} adds up the gradient of a bias" in one.reason
 
 
 def test_what_is_known_to_be_rounded_off_goes_by_the_options(tmp_path: Path) -> None:
