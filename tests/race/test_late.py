@@ -113,8 +113,9 @@ def test_a_disturbed_reading_holds_for_an_hour(race: Any, monkeypatch: pytest.Mo
     (folder,) = (remembered.base() / "late").iterdir()
     record = read_record(folder)
     shares = [(block, 0.5 if block.turn < pairs else 0.0) for block in record.late.blocks]  # whatever else runs here
+    others = {"steal_share": 0.0, "wall_ns": 10**9}
     busy = [
-        msgspec.structs.replace(block, signals=msgspec.structs.replace(block.signals, foreign_share=one, wall_ns=10**9))
+        msgspec.structs.replace(block, signals=msgspec.structs.replace(block.signals, foreign_share=one, **others))
         for block, one in shares
     ]
     write_record(folder, msgspec.structs.replace(record, late=msgspec.structs.replace(record.late, blocks=busy)))
