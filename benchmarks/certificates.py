@@ -201,7 +201,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as nowhere:
         folder = nowhere if options.keep is None else f"{options.keep}.records"
         bounds = (options.macs, options.models, options.samples, tuple(options.contenders))
-        for case in full_cases(*bounds, options.size) if options.size else CASES:
+        cases = full_cases(*bounds, options.size) if options.size else CASES
+        if not cases:
+            there = {size for name in options.models or names() for size in load(name).workload.sizes}
+            parser.error(f"no workload has the size {options.size!r}; there are {', '.join(sorted(there))}")
+        for case in cases:
             words = " ".join(map(str, case))
             if not any(word in words for word in options.only):
                 continue

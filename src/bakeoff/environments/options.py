@@ -12,7 +12,7 @@ from bakeoff.spec.framework import OptionSupport
 from bakeoff.spec.options import MOST_DIGITS, OPTIONS, WORKER_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from bakeoff.spec.contender import Contender
     from bakeoff.spec.framework import FrameworkInfo
@@ -54,7 +54,7 @@ def in_scenario(info: FrameworkInfo, asked: Mapping[str, str], scenario: Scenari
     options = dict(info.options)
     for one in info.scenario_defaults:
         values = {name: asked.get(name, info.options[name].default) for name in one.when}
-        if one.scenario == scenario and all(values[name] in valid for name, valid in one.when.items()):
+        if one.scenario == scenario and holds(one.when, values):
             options[one.option] = msgspec.structs.replace(options[one.option], default=one.value)
     return msgspec.structs.replace(info, options=options)
 
@@ -79,16 +79,20 @@ def _check(info: FrameworkInfo, name: str, value: str, *, where: str) -> None:
 def _check_together(info: FrameworkInfo, options: Mapping[str, str], *, where: str) -> None:
     """Raise UsageError for a combination of options that the framework declares impossible."""
     for refusal in info.refusals:
-        if all(options.get(name) in values for name, values in refusal.when.items()):
+        if holds(refusal.when, options):
             given = ", ".join(f"{name}={options[name]}" for name in refusal.when)
             msg = f"{where}: {info.title} cannot have {given}: {refusal.reason}"
             raise UsageError(msg)
 
 
+def holds(when: Mapping[str, Sequence[str]], options: Mapping[str, str]) -> bool:
+    """Return whether each option that a declaration names has one of its values."""
+    return all(options.get(name) in values for name, values in when.items())
+
+
 def rounding_of(info: FrameworkInfo, options: Mapping[str, str]) -> dict[str, str]:
     """Return what a framework is known to round off with these options, by the name of the check that fails for it."""
-    held = (one for one in info.rounding if all(options.get(name) in values for name, values in one.when.items()))
-    return {one.check: one.reason for one in held}
+    return {one.check: one.reason for one in info.rounding if holds(one.when, options)}
 
 
 def variables_of(info: FrameworkInfo, options: Mapping[str, str]) -> dict[str, str]:

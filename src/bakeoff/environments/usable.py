@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from bakeoff.environments.builds import NVIDIA, same_major, too_old, too_small, unfit
 from bakeoff.environments.interpreters import create_command
+from bakeoff.environments.options import holds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bakeoff.environments.builds import Facts
-    from bakeoff.spec.framework import FrameworkInfo, Need
+    from bakeoff.spec.framework import FrameworkInfo
     from bakeoff.spec.probe import ProbeAnswer
 
 INSTALLS = {"C compiler": "gcc", "Python headers": "python3-dev"}
@@ -73,16 +74,11 @@ def missing_tools(info: FrameworkInfo, answer: ProbeAnswer, options: Mapping[str
     """Return which tools these options need that are not there, and how they are installed; "" where none is."""
     for need in info.needs:
         lacking = [tool for tool in need.tools if tool not in answer.tools]
-        if lacking and _applies(need, options):
+        if lacking and holds(need.when, options):
             packages = " ".join(INSTALLS[tool] for tool in lacking)
             chosen = ", ".join(f"{name}={options[name]}" for name in need.when)
             return f"{chosen} lacks {' and '.join(lacking)} ({need.reason}): sudo apt install {packages}"
     return ""
-
-
-def _applies(need: Need, options: Mapping[str, str]) -> bool:
-    """Return whether a need is one of these options."""
-    return all(options.get(name) in values for name, values in need.when.items())
 
 
 def no_kernels(info: FrameworkInfo, answer: ProbeAnswer, facts: Facts) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
-from bakeoff.environments.options import supported
+from bakeoff.environments.options import holds, supported
 from bakeoff.spec.explained import OperationKind
 from bakeoff.spec.options import OPTIONS, WORKER_OPTIONS
 
@@ -135,7 +135,7 @@ def can_be(info: FrameworkInfo, options: Mapping[str, str], option: str, value: 
     if support.values and value not in support.values:
         return False
     turned = {**options, option: value}
-    return not any(all(turned.get(name) in values for name, values in one.when.items()) for one in info.refusals)
+    return not any(holds(one.when, turned) for one in info.refusals)
 
 
 def turned_for(
