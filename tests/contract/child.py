@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jittor_quick
@@ -159,6 +160,7 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         "tf32": lambda: {name: np.array(value) for name, value in engine.measured_tf32().items()},
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
+    work |= {f"reference/{name}": lambda name=name: _case(engine, job.options, name, own=True) for name in CASES}
     work |= {
         f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, dropout.build(rate))
         for rate in dropout.RATES
@@ -186,17 +188,22 @@ def _names(folder: Path) -> dict[str, Any]:
     module = sys.modules[f"bakeoff.frameworks.{folder.name}.nn"]
     return {
         "lacking": np.array([name for name in VOCABULARY if not hasattr(module, name)], "U"),
+        "of the reference": np.array(
+            [name for name, one in getattr(module, "reference_layers", {}).items() if one is not getattr(module, name)],
+            "U",
+        ),
         "beyond": np.array([name for name in getattr(module, "__all__", ()) if name not in VOCABULARY], "U"),
     }
 
 
-def _case(engine: Engine, options: dict[str, str], name: str) -> dict[str, Any]:
-    """Compute outputs, loss, gradients and running statistics of one case."""
+def _case(engine: Engine, options: dict[str, str], name: str, *, own: bool = False) -> dict[str, Any]:
+    """Compute outputs, loss, gradients and running statistics of one case, with `own` by the reference's own layers."""
     case = CASES[name]
 
     def build(nn: Any, size: Size) -> Any:
         del size
-        return case.build(nn)
+        layers = getattr(nn, "reference_layers", {}) if own else {}
+        return case.build(SimpleNamespace(**vars(nn) | layers) if layers else nn)
 
     model = Model(
         build=build,

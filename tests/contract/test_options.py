@@ -112,6 +112,25 @@ def test_every_kernel_of_an_lstm_computes_the_same(text: str, case: str) -> None
     assert [held for held in (*outputs(case, found), *loss_and_gradients(case, found)) if not held.passed] == []
 
 
+OWN = {name: one.info.reference_layers for name, one in DECLARED.items() if one.info.reference_layers}
+"""Frameworks that have layers for the reference alone."""
+
+
+@pytest.mark.parametrize(
+    ("name", "case"), [(name, case) for name, own in OWN.items() for case in CASES if {*own} & {*CASES[case].names}]
+)
+def test_layers_of_the_reference_compute_the_same(name: str, case: str) -> None:
+    """What the reference computes a layer by gives outputs and gradients of the layer's formula in NumPy."""
+    found = computed_by(name).of(f"reference/{case}")
+    assert [held for held in (*outputs(case, found), *loss_and_gradients(case, found)) if not held.passed] == []
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_reference_has_the_layers_that_it_declares(name: str) -> None:
+    """Each layer that framework.toml declares as the reference's own is there, and is not the contenders'."""
+    assert sorted(computed_by(name).of("names")["of the reference"]) == sorted(OWN[name])
+
+
 @pytest.mark.parametrize("text", RECURRENT)
 def test_every_kernel_of_an_lstm_is_read_back(text: str) -> None:
     """What was asked for has computed the model's LSTM; there is no single step in it."""

@@ -11,6 +11,7 @@ from bakeoff.spec.group import BATCH_STATISTICS, LOCAL, SYNC
 from bakeoff.spec.per_sample import OPTION
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import FIXED
+from bakeoff.workloads import plan
 from bakeoff.workloads.calls import calls_of
 
 if TYPE_CHECKING:
@@ -89,6 +90,15 @@ def with_more_exact(
         for plan, each in zip(plans, exact, strict=True)
     ]
     return [msgspec.structs.replace(plan, more_exact=tuple(each)) for plan, each in zip(plans, others, strict=True)]
+
+
+def with_own_layers(reference: ContenderPlan, loaded: LoadedWorkload, size: Size, scenario: Scenario) -> ContenderPlan:
+    """Return the reference with the layers of this model that it computes by code of its own."""
+    least = framework(reference.contender.framework).info.reference_layers
+    is_plain = SCENARIOS[scenario].trains and not SCENARIOS[scenario].per_sample
+    if not least or not is_plain or reference.contender.on_cuda:
+        return reference
+    return msgspec.structs.replace(reference, own_layers=plan.as_wide(loaded.build, size, least))
 
 
 def _idle(scenario: Scenario, plans: Sequence[ContenderPlan]) -> list[str]:

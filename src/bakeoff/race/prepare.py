@@ -21,7 +21,7 @@ from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.race import per_sample
 from bakeoff.race.checks import check_memory, check_text, results_folder
 from bakeoff.race.devices import lacking, no_energy, without_device
-from bakeoff.race.notices import notices, with_more_exact
+from bakeoff.race.notices import notices, with_more_exact, with_own_layers
 from bakeoff.race.padding import check_input, check_shapes, own_steps
 from bakeoff.race.scaling import check_scaling, cores_of_each, facts_of, scaled, sync_of, unlike_gpus
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
@@ -127,6 +127,8 @@ def _comparison(
     scenario, batch_size = _scenario(loaded.workload, request.scenario), _batch_size(request, loaded)
     size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
     machine, gpu_why = on
+    matched = [plan for plan in plans if plan.contender.options["tier"] != NATIVE]
+    reference = _reference(matched, scenario, request.reference_device)
     return Comparison(
         id="",  # The name of its folder, which is made later.
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -142,9 +144,7 @@ def _comparison(
         work=mean_work(loaded.build, size, scenario, loaded.workload.optimizer, inputs.shapes()),
         data=inputs,
         contenders=plans,
-        reference=_reference(
-            [plan for plan in plans if plan.contender.options["tier"] != NATIVE], scenario, request.reference_device
-        ),
+        reference=reference and with_own_layers(reference, loaded, size, scenario),
         excluded=excluded,
         uninstalled=[] if request.contenders else [one for one in excluded if excluded[one].startswith(NOT_INSTALLED)],
         procedure=msgspec.structs.replace(request.procedure(), max_rounds=_max_rounds(request)),

@@ -101,6 +101,7 @@ class Specs:
             joined=joined,
             learning_steps=comparison.workload.learning_steps if KINDS[purpose].learns else 0,
             spreads=self._spreads() if purpose == "reference" else (),
+            own_layers=plan.own_layers,
         )
         return Trial(_in_group(spec, plan, self._cores), plan.interpreter)
 

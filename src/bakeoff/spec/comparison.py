@@ -136,6 +136,9 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Of the reference for contenders on several devices: of how many shards a step takes the mean."""
     replicas: int = 1
     """Of the same: for how many devices it is."""
+    own_layers: tuple[str, ...] = ()
+    """Of the reference: layers of the model that the framework's folder computes by code of its own, and not by what
+    contenders take."""
     cache_variables: dict[str, str] | None = None
     """Variables that make its compiler keep what it compiles in {cache}; None where it cannot keep it."""
     scripted: bool = False
@@ -180,7 +183,14 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     def runs_as(self, other: ContenderPlan) -> bool:
         """Return whether both run the same code in the same settings."""
         mine, theirs = (
-            (one.contender.options, one.interpreter, one.framework_path, one.framework_sha256, one.variables)
+            (
+                one.contender.options,
+                one.interpreter,
+                one.framework_path,
+                one.framework_sha256,
+                one.variables,
+                one.own_layers,
+            )
             for one in (self, other)
         )
         return mine == theirs

@@ -170,6 +170,8 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """In the reference's trial: of how many shards, each by itself, a step takes the mean."""
     spreads: tuple[str, ...] = ()
     """In the reference's trial, the precisions whose spread it measures."""
+    own_layers: tuple[str, ...] = ()
+    """In the reference's trial, the layers that it computes by code of its own."""
 
     @property
     def options(self) -> dict[str, str]:

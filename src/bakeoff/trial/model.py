@@ -37,7 +37,7 @@ def make_model(trial: TrialSpec) -> Model:
     loaded = _loaded(trial)
     size = loaded.size(trial.size)
     return Model(
-        build=loaded.build if KINDS[trial.purpose].steps else _with_fixed_draws(loaded.build),
+        build=loaded.build if KINDS[trial.purpose].steps else _with_fixed_draws(loaded.build, trial.own_layers),
         loss=loaded.loss,
         size=size,
         optimizer=loaded.workload.optimizer,
@@ -67,13 +67,18 @@ def _loaded(trial: TrialSpec) -> LoadedWorkload:
     return loaded
 
 
-def _with_fixed_draws(build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Build with a vocabulary whose layers drop nothing, and whose RandomNormal gives the same in all frameworks."""
+def _with_fixed_draws(build: Callable[[Any, Any], Any], own: tuple[str, ...]) -> Callable[[Any, Any], Any]:
+    """Build with a vocabulary whose layers drop nothing, and whose RandomNormal gives the same in all frameworks.
+
+    Layers in `own` are those that the framework's folder has for the reference.
+    """
 
     def build_with(nn: Any, size: Any) -> Any:
         names = {name: getattr(nn, name) for name in VOCABULARY if hasattr(nn, name)}
         dropping = {name: partial(_checked, names[name]) for name in DROPPING if name in names}
-        return build(SimpleNamespace(**names | dropping | {"RandomNormal": fixed_normal(nn)}), size)
+        # The plan, which counts over shapes, has its own layers alone.
+        layers = {name: layer for name, layer in getattr(nn, "reference_layers", {}).items() if name in own}
+        return build(SimpleNamespace(**names | layers | dropping | {"RandomNormal": fixed_normal(nn)}), size)
 
     return build_with
 

@@ -17,7 +17,7 @@ from bakeoff.workloads.layers import Array, Dropout, Layer, Parameter, RandomNor
 from bakeoff.workloads.mistakes import told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -91,6 +91,12 @@ class ModuleList:
 def drops(build: Callable[[Any, Size], Any], size: Size) -> bool:
     """Return whether a model draws anything in training, so that each framework and process has losses of its own."""
     return any(_draws(part) for _, part in walk(build(_VOCABULARY, size), ""))
+
+
+def as_wide(build: Callable[[Any, Size], Any], size: Size, least: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the kinds of a model's layers of which one has at least so many `hidden` units, in their order."""
+    parts = [part for _, part in walk(build(_VOCABULARY, size), "") if type(part).__name__ in least]
+    return tuple(sorted({type(one).__name__ for one in parts if one.hidden >= least[type(one).__name__]}))
 
 
 def _draws(part: Any) -> bool:

@@ -88,6 +88,7 @@ from bakeoff.frameworks.torch.maps import (
 )
 from bakeoff.frameworks.torch.recurrent import GRU, LSTM, GRUCell, LSTMCell, scan
 from bakeoff.frameworks.torch.sequence_losses import ctc
+from bakeoff.frameworks.torch.summed import SummedLSTM
 from bakeoff.frameworks.torch.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
@@ -160,6 +161,9 @@ __all__ += functions.__all__
 
 Module = torch.nn.Module
 ModuleList = torch.nn.ModuleList
+
+reference_layers = {"LSTM": SummedLSTM}
+"""What the reference takes in place of these layers, see framework.toml."""
 
 RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
 """Which variance of the batch PyTorch's normalisation moves the running one towards."""

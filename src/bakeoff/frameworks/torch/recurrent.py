@@ -116,9 +116,9 @@ class LSTM(torch.nn.LSTM):
         """Return the sequence of h, and the last (h, c)."""
         if _InForce.name != FUSED:
             return _stepped(self, x, state, lengths)
-        native = None if state is None else tuple(_split(one, self.hidden_size) for one in state)
+        native = None if state is None else tuple(split(one, self.hidden_size) for one in state)
         if lengths is not None and _InForce.lengths == MASKED:
-            return _over_padding(self, x, native, lengths)
+            return over_padding(self, x, native, lengths)
         sequence, (h, c) = _whole(super().forward, x, native, lengths)
         return sequence, (_joined(h), _joined(c))
 
@@ -152,9 +152,9 @@ class GRU(torch.nn.GRU):
 
     def forward(self, x: Any, state: Any = None, lengths: Any = None) -> tuple[Any, Any]:
         """Return the sequence of h, and the last h."""
-        native = None if state is None else _split(state, self.hidden_size)
+        native = None if state is None else split(state, self.hidden_size)
         if lengths is not None and _InForce.lengths == MASKED:
-            sequence, (h,) = _over_padding(self, x, None if native is None else (native,), lengths)
+            sequence, (h,) = over_padding(self, x, None if native is None else (native,), lengths)
             return sequence, h
         sequence, h = _whole(super().forward, x, native, lengths)
         return sequence, _joined(h)
@@ -206,7 +206,7 @@ def _whole(layer: Callable[[Any, Any], tuple[Any, Any]], x: Any, state: Any, len
     return padded, last
 
 
-def _over_padding(layer: LSTM | GRU, x: Any, state: Any, lengths: Any) -> tuple[Any, Any]:
+def over_padding(layer: LSTM | GRU, x: Any, state: Any, lengths: Any) -> tuple[Any, Any]:
     """Return the sequence of h and the last state by PyTorch's kernel over all places, those of padding, too.
 
     Each direction is a call of its own; the backward one is given each sample's own places from their end. The layer
@@ -231,7 +231,7 @@ def _over_padding(layer: LSTM | GRU, x: Any, state: Any, lengths: Any) -> tuple[
     return sequences, tuple(last)
 
 
-def _split(state: Any, hidden: int) -> Any:
+def split(state: Any, hidden: int) -> Any:
     """Return (batch, directions * hidden) as (directions, batch, hidden)."""
     return torch.stack(state.split(hidden, -1))
 
@@ -245,7 +245,7 @@ def _stepped(layer: LSTM, x: Any, state: State | None, lengths: Any) -> tuple[An
     """Return what an LSTM gives, computed step by step."""
     directions = ["", "_reverse"][: 2 if layer.bidirectional else 1]
     zeros = x.new_zeros((len(directions), x.shape[0], layer.hidden_size))
-    h, c = (zeros, zeros) if state is None else (_split(one, layer.hidden_size) for one in state)
+    h, c = (zeros, zeros) if state is None else (split(one, layer.hidden_size) for one in state)
     masks = None if lengths is None else (torch.arange(x.shape[1], device=x.device)[:, None] < lengths)[..., None]
     found = []
     for place, suffix in enumerate(directions):
