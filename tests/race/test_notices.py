@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 from tests.report.conftest import comparison, outcome, plan
 
 from bakeoff.cli.telling import notes
-from bakeoff.race.notices import LONG_LOOP, foreseen_shapes, notices
+from bakeoff.race.notices import LONG_LOOP, foreseen_shapes, notices, with_own_layers
 from bakeoff.race.progress import Prepared
 from bakeoff.report.pages.comparison import cautions
 from bakeoff.spec.framework import BestSetting
 from bakeoff.spec.trial import Inputs
 from bakeoff.workloads.load import load
+
+if TYPE_CHECKING:
+    from bakeoff.spec.scenario import Scenario
 
 LOOP = """
 from bakeoff.spec.batch import ArraySpec
@@ -160,3 +164,32 @@ def test_the_report_repeats_what_was_told() -> None:
     said_before = "lstm=block changes nothing: mlp-mnist has no LSTM."
     told = outcome([], [], comparison=comparison(["torch"], notices=[said_before]))
     assert said_before in cautions(told)
+
+
+@pytest.mark.parametrize(
+    ("workload", "size", "scenario", "own"),
+    [
+        ("deepspeech2", "full", "train", ("LSTM",)),
+        ("deepspeech2", "full", "infer", ()),  # there is no gradient
+        ("deepspeech2", "reduced", "train", ()),
+        ("imdb-lstm", "full", "per-sample-gradients", ()),
+        ("resnet50", "full", "train", ()),
+    ],
+)
+def test_the_reference_computes_wide_recurrent_layers_by_itself(
+    workload: str, size: str, scenario: Scenario, own: tuple[str, ...]
+) -> None:
+    """In training; then a contender's program in float64 is another one than the reference, and is run, too."""
+    loaded = load(workload)
+    program = plan("torch")
+    reference = with_own_layers(program, loaded, loaded.size(size), scenario)
+    assert reference.own_layers == own
+    assert program.runs_as(reference) == (not own)
+
+
+def test_a_reference_on_a_gpu_has_no_layers_of_its_own() -> None:
+    """There cuDNN has a kernel in float64."""
+    loaded, reference = load("deepspeech2"), plan("torch")
+    contender = msgspec.structs.replace(reference.contender, options=reference.contender.options | {"device": "cuda"})
+    reference = msgspec.structs.replace(reference, contender=contender)
+    assert with_own_layers(reference, loaded, loaded.size("full"), "train").own_layers == ()
