@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -160,6 +161,46 @@ def test_another_formula_fails(step: Step, optimizer: Optimizer) -> None:
     check = checked(evidence(step), optimizer)
     assert not check.passed
     assert check.error is None or check.error > 10 * OPTIMIZER
+
+
+GROUPED = AdamW(learning_rate=1e-3, weight_decay=0.05, rates=(("a.*", 0.1), ("b.*", 2.0)), frozen=("c.*",))
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        {"rates": ()},
+        {"rates": (("far", 0.1),)},
+        {"rates": (("far", 2.0), ("scale", 0.1))},
+        {"rates": (("far", 0.1001), ("scale", 2.0))},
+    ],
+)
+def test_another_rate_of_a_group_fails(probe: dict[str, Any]) -> None:
+    """One rate for all, for one group too many, exchanged ones, and one that is nearly right show."""
+    states = [
+        trajectory(one, probe_parameters(GROUPED), probe_gradients()) for one in (probed(GROUPED), planted(probe))
+    ]
+    right, wrong = (
+        {f"optimizer/{t}/{name}": value for t, state in enumerate(found) for name, value in state.items()}
+        for found in states
+    )
+    assert checked(right, GROUPED).passed
+    assert not checked(wrong, GROUPED).passed
+
+
+def planted(probe: dict[str, Any]) -> Optimizer:
+    """Return the optimiser of the probe with a fault in its groups."""
+    return msgspec.structs.replace(probed(GROUPED), **probe)
+
+
+def test_what_is_not_trained_may_not_move_by_a_rounding() -> None:
+    """A frozen parameter has no rounding to lose: each bit is held."""
+    states = trajectory(probed(GROUPED), probe_parameters(GROUPED), probe_gradients())
+    arrays = {f"optimizer/{t}/{name}": value for t, state in enumerate(states) for name, value in state.items()}
+    arrays["optimizer/3/still"] = arrays["optimizer/3/still"] * (1 + 2.0**-24)
+    check = checked(arrays, GROUPED)
+    assert not check.passed
+    assert "'still' after step 3" in check.detail
 
 
 def test_told_is_the_first_step_that_is_too_far() -> None:

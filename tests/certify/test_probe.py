@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bakeoff.certify.probe import PROBE_STEPS, probe_gradients, probe_parameters, probed
-from bakeoff.spec.optimizer import SGD, exempt
+from bakeoff.spec.optimizer import SGD, exempt, frozen_of, rate_factor
 from bakeoff.spec.schedule import (
     Constant,
     Cosine,
@@ -93,3 +93,15 @@ def test_the_probe_has_both_groups() -> None:
     assert exempt(probed(SGD(learning_rate=1.0, weight_decay=1.0, no_decay=("*.bias",))), list(probe_parameters())) == [
         "scale"
     ]
+
+
+def test_the_probe_has_groups_with_rates_and_one_that_is_not_trained() -> None:
+    """Two of the workload's factors are tried, and what is frozen is there without gradients."""
+    optimizer = SGD(learning_rate=1.0, rates=(("a.*", 0.1), ("b.*", 2.0), ("c.*", 3.0)), frozen=("d.*",))
+    names = list(probe_parameters(optimizer))
+    assert {name: rate_factor(probed(optimizer), name) for name in names if name != "still"} == {
+        "far": 0.1,
+        "near": 1.0,
+        "scale": 2.0,
+    }
+    assert frozen_of(probed(optimizer), names) == ["still"] == sorted(set(names) - set(probe_gradients()[0]))

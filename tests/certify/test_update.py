@@ -9,7 +9,7 @@ import pytest
 from bakeoff.certify.tolerances import PROGRAM, UpdateTolerance, allowed, amplitude
 from bakeoff.certify.update import POSITIONS, check_updates, positions
 from bakeoff.spec.evidence import Evidence, Spread
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop, decay_of
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop, of_parameter
 from bakeoff.spec.schedule import Constant, Linear
 from bakeoff.workloads.optimizers import clipped_share, norm_of, updated
 from bakeoff.workloads.schedules import rate
@@ -156,7 +156,7 @@ def test_a_parameter_that_the_loss_never_uses_decays(optimizer: Optimizer) -> No
     m, v = np.zeros_like(p), np.zeros_like(p)
     still, decayed = [p], [p]
     for t in range(1, STEPS + 1):
-        after, m, v = updated(optimizer, decayed[-1], np.zeros_like(p), m, v, t, decay_of(optimizer, "dense.bias"))
+        after, m, v = updated(optimizer, decayed[-1], np.zeros_like(p), m, v, t)
         decayed += [np.zeros_like(p), after.astype(np.float32).astype(np.float64)]
         still += [np.zeros_like(p), p]
     check = checked(optimizer, np.stack(decayed), gradient=0.0)
@@ -381,7 +381,7 @@ def test_a_parameter_without_gradient_is_not_what_a_kink_leaves_alone() -> None:
     rows = [random.standard_normal(POSITIONS).astype(np.float32).astype(np.float64)]
     m, v = np.zeros(POSITIONS), np.zeros(POSITIONS)
     for t in range(1, STEPS + 1):
-        after, m, v = updated(optimizer, rows[-1], np.zeros(POSITIONS), m, v, t, decay_of(optimizer, "unused"))
+        after, m, v = updated(optimizer, rows[-1], np.zeros(POSITIONS), m, v, t)
         rows += [np.zeros(POSITIONS), after.astype(np.float32).astype(np.float64)]
     arrays |= {"update/unused": np.stack(rows), "used/unused": np.zeros((STEPS, POSITIONS))}
     reference = {f"gradient/{name}": np.ones(3) for name in NAMES} | {"gradient/unused": np.zeros(3)}
@@ -393,7 +393,15 @@ def test_a_parameter_without_gradient_is_not_what_a_kink_leaves_alone() -> None:
 # --- Clipping, groups and schedules -----------------------------------------------------------------------------------
 
 SHARED = {"learning_rate": 0.02, "momentum": 0.9, "weight_decay": 1e-2}
-WITH_ALL = SGD(**SHARED, nesterov=True, no_decay=("*.bias",), clip_norm=0.1, schedule=Linear(steps=9, warmup_steps=3))
+WITH_ALL = SGD(
+    **SHARED,
+    nesterov=True,
+    no_decay=("*.bias",),
+    rates=(("dense.weight", 0.5),),
+    frozen=("backbone.*",),
+    clip_norm=0.1,
+    schedule=Linear(steps=9, warmup_steps=3),
+)
 """Half of the steps below are clipped."""
 
 FAULTS: dict[str, Optimizer] = {
@@ -402,6 +410,9 @@ FAULTS: dict[str, Optimizer] = {
     "a warm-up alone": msgspec.structs.replace(WITH_ALL, schedule=Constant(warmup_steps=3)),
     "a warm-up of another length": msgspec.structs.replace(WITH_ALL, schedule=Linear(steps=9, warmup_steps=4)),
     "decay of all": msgspec.structs.replace(WITH_ALL, no_decay=()),
+    "one rate for all": msgspec.structs.replace(WITH_ALL, rates=()),
+    "the rate of another group": msgspec.structs.replace(WITH_ALL, rates=(("dense.bias", 0.5),)),
+    "another rate of the group": msgspec.structs.replace(WITH_ALL, rates=(("dense.weight", 0.51),)),
     "no clipping": msgspec.structs.replace(WITH_ALL, clip_norm=None),
     "clipping at another norm": msgspec.structs.replace(WITH_ALL, clip_norm=0.101),
 }
@@ -422,8 +433,8 @@ def stepped(
         for name, gradient in gradients.items():
             clipped = np.clip(gradient, -by_value, by_value) if by_value else share * gradient
             step = 1 if frozen else t + off
-            decay = decay_of(optimizer, name)
-            present[name], *after = updated(optimizer, present[name], clipped, *moments[name], step, decay)
+            own = of_parameter(optimizer, name)
+            present[name], *after = updated(own, present[name], clipped, *moments[name], step)
             moments[name] = (after[0], after[1])
             rows[name] += [gradient, present[name]]
     return {f"update/{name}": np.stack(rows[name]) for name in NAMES} | {"norm": np.array(norms)}
@@ -432,8 +443,9 @@ def stepped(
 def held(arrays: dict[str, Any]) -> Check:
     """Check the rows of two parameters as those of the optimiser with all."""
     reference = {f"gradient/{name}": np.ones(3) for name in NAMES}
+    names = [*NAMES, "backbone.weight"]
     return check_updates(
-        NAMES, arrays, reference, WITH_ALL, steps=STEPS, precision="float32", allowed=UpdateTolerance()
+        names, arrays, reference, WITH_ALL, steps=STEPS, precision="float32", allowed=UpdateTolerance()
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -48,3 +50,10 @@ def test_names_that_nobody_translates_are_refused() -> None:
     """A model that decays other parameters would be trained in another way."""
     with pytest.raises(UnsupportedError, match="Model calls its own otherwise"):
         ready().trained_by(model(NAMED))
+
+
+@pytest.mark.parametrize("groups", [{"frozen": ("stem.*",)}, {"rates": (("stem.*", 0.1),)}])
+def test_groups_of_the_workloads_own_names_are_refused(groups: dict[str, Any]) -> None:
+    """Nothing says which parameters of a ready-made model these would be."""
+    with pytest.raises(UnsupportedError, match=f"the workload's {next(iter(groups))} names its own parameters"):
+        ready(no_decay=("*beta",)).trained_by(model(AdamW(learning_rate=0.1, **groups)))

@@ -12,6 +12,9 @@ def test_what_is_no_default_is_told() -> None:
     assert describe(SGD(learning_rate=0.1, momentum=0.9)) == "SGD of rate 0.1, momentum 0.9"
     gpt = AdamW(learning_rate=6e-4, beta2=0.95, weight_decay=0.1, no_decay=("*.bias",))
     assert describe(gpt) == "AdamW of rate 0.0006, beta2 0.95, weight decay 0.1, no decay of *.bias"
+    tuned = SGD(learning_rate=0.1, frozen=("stem.*", "*.bias"), rates=(("body.*", 0.1), ("head.*", 2.0)))
+    groups = "without training stem.* *.bias, 0.1 times the rate for body.*, 2 times the rate for head.*"
+    assert describe(tuned) == f"SGD of rate 0.1, {groups}"
     recipe = RMSprop(
         learning_rate=0.004,
         decay=0.9,

@@ -468,6 +468,31 @@ def test_a_pattern_that_names_no_parameter_is_told(tmp_path: Path) -> None:
     checked(path)
 
 
+@pytest.mark.parametrize("wanted", ["frozen=('*.scale',)", "rates=(('*.bias', 0.1), ('*.scale', 0.5))"])
+def test_a_group_that_would_be_empty_is_told(tmp_path: Path, wanted: str) -> None:
+    """A pattern of frozen or of rates that names no parameter is a mistake, as one of no_decay is."""
+    path = write(tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", "return self.head(x)")
+    path.write_text(path.read_text().replace("SGD(learning_rate=0.1", f"SGD(learning_rate=0.1, {wanted}"))
+    with pytest.raises(ModelFileError, match=rf"optimizer.{wanted[:5]}.* has '\*.scale'.*head.weight, head.bias"):
+        checked(path)
+
+
+@pytest.mark.parametrize(
+    ("frozen", "match"),
+    [
+        ("('*',)", r"optimizer.frozen names every parameter.*leave out those that are, of head.weight"),
+        ("('head.*',)", r"mine.py:\d+: loss returned .* one number that hangs on a parameter that is trained"),
+    ],
+)
+def test_a_training_in_which_nothing_moves_is_told(tmp_path: Path, frozen: str, match: str) -> None:
+    """Neither may all be frozen, nor all that the loss depends on."""
+    more = "self.head = nn.Linear(6, 5); self.unused = nn.Linear(6, 5)"
+    path = write(tmp_path, VECTOR, more, "return self.head(x)")
+    path.write_text(path.read_text().replace("SGD(learning_rate=0.1", f"SGD(learning_rate=0.1, frozen={frozen}"))
+    with pytest.raises(ModelFileError, match=match):
+        checked(path)
+
+
 def test_a_number_of_parameters_that_the_model_does_not_have_is_told(tmp_path: Path) -> None:
     """A declared number is held against the model's own before any framework starts."""
     path = write(tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", "return self.head(x)")

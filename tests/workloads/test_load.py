@@ -265,6 +265,21 @@ def test_build_is_no_function(file: Any) -> None:
         ("SGD(learning_rate=0.1)", "SGD(learning_rate=0.1, clip_norm=0.0)", "optimizer.clip_norm is 0.0"),
         (
             "SGD(learning_rate=0.1)",
+            'SGD(learning_rate=0.1, rates=(("*.bias", 0.0),))',
+            "optimizer.rates has 0.0 for '*.bias'; it must be above 0: what is not to be trained stands in frozen",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            'SGD(learning_rate=0.1, rates={"*.bias": 0.1})',
+            "optimizer.rates",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            'SGD(learning_rate=0.1, frozen=("*.bias",)), scenarios=("train", "per-sample-gradients")',
+            "take per-sample-gradients out, or frozen",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
             'SGD(learning_rate=0.1, no_decay=("*.bias",))',
             "weight_decay is 0; take no_decay out",
         ),

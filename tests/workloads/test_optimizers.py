@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
-from bakeoff.spec.schedule import Constant, StepDecay
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop, groups_of
+from bakeoff.spec.schedule import Constant, Linear, StepDecay
 from bakeoff.workloads.optimizers import trajectory
 
 
@@ -97,4 +97,41 @@ def test_parameters_that_are_named_do_not_decay(kind: Any) -> None:
         "a.bias": 4.0,
         "norm.scale": 4.0,
         "bias.weight": 3.0,
+    }
+
+
+@pytest.mark.parametrize("kind", [SGD, Adam, AdamW, RMSprop])
+def test_the_first_pattern_of_rates_that_matches_counts_with_decay_and_schedule(kind: Any) -> None:
+    """A group is trained as by an optimiser with its rate, whose decoupled decay goes with that."""
+    shared = {"weight_decay": 0.5, "schedule": Linear(steps=9)}
+    grouped = kind(learning_rate=0.5, rates=(("body.bias", 0.5), ("body.*", 0.1)), **shared)
+    gradients = [{name: np.array([3.0 + t]) for name in ("body.bias", "body.weight", "head.weight")} for t in range(3)]
+    start = dict.fromkeys(gradients[0], np.array([4.0]))
+    found = trajectory(grouped, start, gradients)[-1]
+    for name, rate in {"body.bias": 0.25, "body.weight": 0.05, "head.weight": 0.5}.items():
+        alone = trajectory(kind(learning_rate=rate, **shared), {name: start[name]}, gradients)[-1]
+        assert found[name] == pytest.approx(alone[name], rel=1e-14)
+
+
+def test_frozen_parameters_stay_and_are_not_in_the_norm() -> None:
+    """They need no gradients; those that are there are clipped by their own norm."""
+    optimizer = AdamW(learning_rate=0.5, weight_decay=0.5, clip_norm=1.0, frozen=("body.*",))
+    start = {"body.weight": np.array([4.0]), "head.weight": np.array([4.0])}
+    gradients = [{"head.weight": np.array([3.0])}] * 3
+    alone = AdamW(learning_rate=0.5, weight_decay=0.5, clip_norm=1.0)
+    found = trajectory(optimizer, start, gradients)[-1]
+    assert found == {
+        "body.weight": start["body.weight"],
+        **trajectory(alone, {"head.weight": start["head.weight"]}, gradients)[-1],
+    }
+
+
+def test_groups_are_the_parameters_that_have_one_optimiser() -> None:
+    """Each has its own rate and decay, and no patterns; one that is frozen has none."""
+    optimizer = SGD(learning_rate=1.0, weight_decay=0.5, no_decay=("*.b",), frozen=("c.*",), rates=(("a.*", 0.5),))
+    assert groups_of(optimizer, ["a.w", "a.b", "b.w", "b.b", "c.w", "d.w"]) == {
+        SGD(learning_rate=0.5, weight_decay=0.5): ["a.w"],
+        SGD(learning_rate=0.5): ["a.b"],
+        SGD(learning_rate=1.0, weight_decay=0.5): ["b.w", "d.w"],
+        SGD(learning_rate=1.0): ["b.b"],
     }

@@ -49,6 +49,24 @@ def perceptron(nn: Any, size: Size) -> Any:
     return Model()
 
 
+@pytest.mark.parametrize(
+    ("frozen", "gradients"),
+    [
+        (("first.*",), {"second": 1, "mixed": 2}),
+        (("first.weight",), {"second": 2, "mixed": 2}),
+        (("second.*",), {"first": 1, "second": 1, "mixed": 2}),
+    ],
+)
+def test_gradients_of_frozen_weights_are_not_counted(frozen: tuple[str, ...], gradients: dict[str, int]) -> None:
+    """A frozen beginning takes no backward pass, a frozen bias or a layer in between that of its inputs alone."""
+    size = Size(batch_size=2, input_shape=(8,), classes=2)
+    train = work_of(perceptron, size, "train", Adam(learning_rate=1e-3, frozen=frozen))
+    products = {"first": 2 * 8 * 4, "second": 2 * 4 * 4, "mixed": 2 * 2 * 4}
+    assert train.macs == sum(macs * (1 + gradients.get(name, 0)) for name, macs in products.items())
+    assert train.state == 2 * (train.parameters - train.frozen)
+    assert train.frozen == {"first.*": 36, "first.weight": 32, "second.*": 16}[frozen[0]]
+
+
 def test_a_training_step_is_counted_by_hand() -> None:
     """Each product once forward, once for its weight, once for an input that depends on a parameter: not the batch."""
     size = Size(batch_size=2, input_shape=(8,), classes=2)

@@ -19,6 +19,7 @@ from bakeoff.certify.checks import (
     check_outputs,
     check_parameters,
 )
+from bakeoff.certify.frozen import check_frozen
 from bakeoff.certify.inputs import check_inputs
 from bakeoff.certify.metric import check_metric
 from bakeoff.certify.optimizer import check_optimizer
@@ -28,6 +29,7 @@ from bakeoff.certify.state import check_state
 from bakeoff.certify.tolerances import MEASURED_FROM, allowed, is_measured
 from bakeoff.certify.trajectory import check_trajectory
 from bakeoff.certify.update import check_updates
+from bakeoff.spec.optimizer import frozen_of, trained_of
 from bakeoff.spec.per_sample import PerSample
 from bakeoff.spec.scenario import SCENARIOS, EvidencePart
 from bakeoff.spec.verdict import Certificate, Check
@@ -164,18 +166,21 @@ def _staged(case: Case, size: Size, scenario: Scenario) -> Iterator[Check]:
     """Yield every check of one stage."""
     checks = [check_parameters(case.contender, case.reference, size)]
     checks += [check(case) for part, check in _CHECKS.items() if part in case.owed]
+    names, steps = list(case.reference.evidence.parameter_shapes), case.steps * case.updates
+    frozen = frozen_of(case.optimizer, names)
+    if frozen and "updates" in case.owed:
+        checks.append(check_frozen(frozen, case.contender.arrays, steps=steps))
     is_followed = "updates" in case.owed and "noise" not in case.owed
     if case.stage == "program" and is_followed and case.reference.evidence.version >= MEASURED_FROM:
-        names = list(case.reference.evidence.parameter_shapes)
+        trained = trained_of(case.optimizer, names)
         sides = case.contender.arrays, case.reference.arrays
-        steps = case.steps * case.updates
-        checks.append(check_trajectory(names, *sides, steps=steps, allowed=case.allowed.trajectory))
+        checks.append(check_trajectory(trained, *sides, steps=steps, allowed=case.allowed.trajectory))
     if is_followed and size.metric is not None:
         checks.append(check_metric(size.metric, case))
     if case.contender.evidence.state_shapes or case.reference.evidence.state_shapes:
         evidence = case.contender.evidence, case.contender.arrays, case.reference.evidence, case.reference.arrays
-        trained = "state" in SCENARIOS[scenario].evidence
-        checks.append(check_state(*evidence, trained=trained, allowed=case.allowed.state, later=case.allowed.later))
+        moves = "state" in SCENARIOS[scenario].evidence
+        checks.append(check_state(*evidence, trained=moves, allowed=case.allowed.state, later=case.allowed.later))
     yield from (msgspec.structs.replace(check, stage=case.stage) for check in checks)
 
 

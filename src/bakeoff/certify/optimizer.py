@@ -9,7 +9,7 @@ import numpy as np
 
 from bakeoff.certify.probe import PROBE_STEPS, probe_gradients, probe_parameters, probed
 from bakeoff.certify.tolerances import parameter_rounding, roundings_of_a_step
-from bakeoff.spec.optimizer import beside
+from bakeoff.spec.optimizer import beside, frozen_of
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import trajectory
 
@@ -31,14 +31,14 @@ def check_optimizer(
     if optimizer is None:
         return Check(name="optimizer", passed=False, detail="no evidence: the workload has no optimiser")
     errors: dict[tuple[int, str], float] = {}
-    roundoff = parameter_rounding(precision)
+    roundoff, frozen = parameter_rounding(precision), frozen_of(probed(optimizer), probe_parameters(optimizer))
     for t, name, expected, path in _expected(optimizer):
         actual = arrays.get(f"optimizer/{t}/{name}")
         if actual is None or actual.shape != expected.shape:
             detail = f"no evidence: optimizer/{t}/{name} is missing or not of shape {expected.shape}"
             return Check(name="optimizer", passed=False, detail=detail, allowed=allowed)
         roundings = (t + 1) * roundings_of_a_step(probed(optimizer), name)
-        rounding = roundings * roundoff * (np.abs(expected) + path)
+        rounding = roundings * roundoff * (np.abs(expected) + path) * (name not in frozen)
         errors[t, name] = _relative(actual - expected, rounding, path)
     # Report the first step that exceeds the tolerance: later errors follow from it.
     beyond = [key for key, error in errors.items() if not error <= allowed]
@@ -58,7 +58,7 @@ def check_optimizer(
 
 def _expected(optimizer: Optimizer) -> Iterator[tuple[int, str, NDArray[Any], NDArray[Any]]]:
     """Yield each step and array: step, name, parameters after the step, and the summed sizes of all updates so far."""
-    before = probe_parameters()
+    before = probe_parameters(optimizer)
     path = {name: np.zeros_like(value) for name, value in before.items()}
     gradients = probe_gradients(optimizer.clip_norm)
     for t, state in enumerate(trajectory(probed(optimizer), before, gradients)):

@@ -40,15 +40,18 @@ _CLIPPED = (4.0, 0.5, 1.5, 0.9, 30.0, 0.01)
 
 
 def probed(optimizer: Optimizer) -> Optimizer:
-    """Return the optimiser that is applied to the probe: with its kind of schedule in few steps, and two groups.
+    """Return the optimiser that is applied to the probe: with its kind of schedule in few steps, and its groups.
 
-    `no_decay` names a workload's parameters; here it names `scale`, whose decay shows where there is one.
+    Its patterns name a workload's parameters; here `no_decay` names `scale`, whose decay shows where there is one, the
+    first two of `rates` name `far` and `scale`, and `frozen` names `still`.
     """
     if optimizer.schedule is not None:
         optimizer = msgspec.structs.replace(optimizer, schedule=_short(optimizer.schedule))
     if optimizer.no_decay:
         optimizer = msgspec.structs.replace(optimizer, no_decay=("sc*e",))
-    return optimizer
+    factors = [factor for _, factor in optimizer.rates]
+    rates = tuple(zip(("f?r", "scale"), factors, strict=False))
+    return msgspec.structs.replace(optimizer, rates=rates, frozen=("still",) if optimizer.frozen else ())
 
 
 def _short(schedule: Schedule) -> Schedule:
@@ -64,13 +67,15 @@ def _short(schedule: Schedule) -> Schedule:
     return msgspec.structs.replace(schedule, steps=_LAST) if has_end else schedule
 
 
-def probe_parameters() -> Arrays:
+def probe_parameters(optimizer: Optimizer | None = None) -> Arrays:
     """Return the parameters to start from: `far` (8, 16) of about 1, `near` (64,) at zero, `scale` (4, 4, 2, 3) at one.
 
-    Parameters at zero show an update to full precision; the others show decay.
+    Parameters at zero show an update to full precision; the others show decay. Where the optimiser leaves parameters
+    untrained, there is `still` (8,) besides, which has no gradients.
     """
     far = np.random.RandomState(_SEED).standard_normal((8, 16))
-    return {"far": _float32(far), "near": np.zeros(64), "scale": np.ones((4, 4, 2, 3))}
+    found = {"far": _float32(far), "near": np.zeros(64), "scale": np.ones((4, 4, 2, 3))}
+    return found | ({"still": np.ones(8)} if optimizer is not None and optimizer.frozen else {})
 
 
 def probe_gradients(clip_norm: float | None = None) -> list[Arrays]:

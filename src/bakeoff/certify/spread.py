@@ -159,12 +159,13 @@ def _turned(optimizer: Optimizer | None, reference: Results, signs: int) -> list
 
 def _whole_step(optimizer: Optimizer | None, t: int) -> float:
     """Return how far step t, from 1 on, may go by the sign of a gradient alone; 0 where it goes by its size."""
+    most = max([1.0, *(factor for _, factor in optimizer.rates)]) if optimizer is not None else 1.0
     match optimizer:
         case Adam() | AdamW():
-            return rate(optimizer, t)
+            return most * rate(optimizer, t)
         case RMSprop(decay=decay, momentum=momentum):
             # Signs of all steps up to this one add up in the momentum.
-            return rate(optimizer, t) / math.sqrt(1.0 - decay) * (1.0 - momentum**t) / (1.0 - momentum)
+            return most * rate(optimizer, t) / math.sqrt(1.0 - decay) * (1.0 - momentum**t) / (1.0 - momentum)
         case _:
             return 0.0
 

@@ -20,7 +20,7 @@ import numpy as np
 from bakeoff.certify.errors import GRADIENT_FLOOR, gradient_floor, named
 from bakeoff.certify.sample import largest
 from bakeoff.certify.tolerances import parameter_rounding, roundings_of_a_step
-from bakeoff.spec.optimizer import decay_of
+from bakeoff.spec.optimizer import decay_of, of_parameter, trained_of
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import clipped_share, norm_of, updated
 
@@ -84,7 +84,8 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     precision: str,
     allowed: UpdateTolerance,
 ) -> Check:
-    """Check each of `steps` updates of every parameter by itself; arrays are named as `Evidence` says."""
+    """Check each of `steps` updates of every parameter that is trained; arrays are named as `Evidence` says."""
+    names = trained_of(optimizer, names)
     held = names if optimizer is None else with_gradient(names, reference)
     rows: dict[str, Any] = {name: arrays.get(f"update/{name}") for name in names}
     used = {name: arrays[f"used/{name}"] for name in held if f"used/{name}" in arrays}
@@ -245,14 +246,14 @@ def _errors(name: str, rows: NDArray[np.float64], optimizer: Optimizer, rounding
         yield _Error(np.inf, np.inf)
         return
     before = rows[0]
-    decay = decay_of(optimizer, name)
+    own = of_parameter(optimizer, name)
     roundings = roundings_of_a_step(optimizer, name)
     first, second, magnitude = np.zeros_like(before), np.zeros_like(before), np.zeros_like(before)
     whole, square = first, second  # of gradients of one sign, which do not cancel
     for t, (gradient, after) in enumerate(zip(rows[1::2], rows[2::2], strict=True), start=1):
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
-            uncancelled, whole, square = updated(optimizer, before, np.abs(gradient), whole, square, t, decay)
-            expected, first, second = updated(optimizer, before, gradient, first, second, t, decay)
+            uncancelled, whole, square = updated(own, before, np.abs(gradient), whole, square, t)
+            expected, first, second = updated(own, before, gradient, first, second, t)
         magnitude = np.maximum(magnitude, np.abs(gradient))
         held = magnitude >= HELD * magnitude.max(initial=0.0)
         noise = roundings * rounding * np.maximum(np.abs(before), np.abs(expected))

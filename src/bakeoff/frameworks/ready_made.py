@@ -63,7 +63,13 @@ class ReadyMadeModel(msgspec.Struct, frozen=True, kw_only=True):
 
         Raise UnsupportedError where the optimiser names parameters, and nothing says which those are here.
         """
-        if model.optimizer is None or not getattr(model.optimizer, "no_decay", ()):
+        if model.optimizer is None:
+            return model
+        for field in ("frozen", "rates"):
+            if getattr(model.optimizer, field):
+                msg = f"the workload's {field} names its own parameters, and {self.name} calls its own otherwise"
+                raise UnsupportedError(msg)
+        if not model.optimizer.no_decay:
             return model
         if not self.no_decay:
             msg = f"the workload's no_decay names its own parameters, and {self.name} calls its own otherwise"

@@ -173,7 +173,7 @@ def light_of(work: Work | None, peak: Peak | None, step_s: float | None) -> Ligh
         peak=peak,
         macs=work.macs,
         least_macs=work.least_macs,
-        bytes=_held_bytes(work, peak) * (2 if work.trains else 1) + work.batch_bytes,
+        bytes=_held_bytes(work, peak) + _written_bytes(work, peak) + work.batch_bytes,
         beyond_cache_bytes=beyond,
         macs_per_s=work.macs / step_s,
         macs_share=work.macs / step_s / peak.macs_per_s,
@@ -185,13 +185,19 @@ def light_of(work: Work | None, peak: Peak | None, step_s: float | None) -> Ligh
 
 def _is_countable(work: Work) -> bool:
     """Return whether there is anything to state a share of; a comparison of strangers may hold any numbers."""
-    return work.macs > 0 and work.parameters + work.batch_bytes > 0 and min(msgspec.structs.astuple(work)) >= 0
+    is_held = work.frozen <= work.parameters and work.parameters + work.batch_bytes > 0
+    return work.macs > 0 and is_held and min(msgspec.structs.astuple(work)) >= 0
 
 
 def _held_bytes(work: Work, peak: Peak) -> int:
     """Return the size of parameters and the optimiser's state."""
     item = ITEM_BYTES.get(peak.precision, 4)
     return (max(4, item) if work.trains else item) * (work.parameters + work.state)
+
+
+def _written_bytes(work: Work, peak: Peak) -> int:
+    """Return what a step writes of them."""
+    return _held_bytes(msgspec.structs.replace(work, parameters=work.parameters - work.frozen), peak) * work.trains
 
 
 def beyond_cache_bytes(work: Work, peak: Peak) -> int:
@@ -203,7 +209,7 @@ def beyond_cache_bytes(work: Work, peak: Peak) -> int:
         return 0
     held = _held_bytes(work, peak)
     read = max(0, held + work.batch_bytes - peak.cache_bytes)
-    return read + (max(0, held - peak.cache_bytes) if work.trains else 0)
+    return read + max(0, _written_bytes(work, peak) - peak.cache_bytes)
 
 
 def _finding(light: Light, step_s: float) -> str:

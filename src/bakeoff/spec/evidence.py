@@ -65,7 +65,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     on the batches of `output/0`..., before the first step; `noise/<parameter>` at the first positions of a parameter,
     in rows: what each step of the trajectory added to its gradients, which are those with noise in `update/`; `norm`,
     where the optimiser clips, the L2 norm of all gradients before each of these steps; `used/<parameter>`, where the
-    gradients within a step may be others, at the same positions, a row a step: what the optimiser followed, clipped.
+    gradients within a step may be others, at the same positions, a row a step: what the optimiser followed, clipped;
+    `frozen/<parameter>` of one that is not trained, which has none of these, the SHA-256 of its array before the first
+    step of the trajectory and after each, a row of bytes each.
     """
 
     version: int = 0

@@ -5,18 +5,26 @@ the factor of the `schedule` (`bakeoff.spec.schedule`). State starts at zero. Fr
 default; `certify` holds each of them against these formulas in float64.
 
 Before anything else, where `clip_norm` is given: g *= min(1, clip_norm / norm), and norm is the L2 norm of all
-gradients together. Parameters whose canonical name matches a pattern of `no_decay` have a weight_decay of 0; patterns
-are those of file names: "*.bias", "*norm*.scale", "position". A parameter that the loss never uses has a gradient of
-zero, and decays as any other.
+gradients together. A parameter that the loss never uses has a gradient of zero, and decays as any other.
+
+Parameters are named by patterns of their canonical names, as of files: "*.bias", "*norm*.scale", "position".
+no_decay  these have a weight_decay of 0
+frozen    these are not trained: no step changes them, nothing is kept for them, and their gradients, which nobody
+          computes, are not in the norm
+rates     (pattern, factor): these have factor * lr for lr, in the whole formula; the first pattern that matches counts
 """
 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from bakeoff.spec.schedule import Schedule, schedule_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class SGD(msgspec.Struct, frozen=True, tag="sgd", kw_only=True):
@@ -31,6 +39,8 @@ class SGD(msgspec.Struct, frozen=True, tag="sgd", kw_only=True):
     weight_decay: float = 0.0
     nesterov: bool = False
     no_decay: tuple[str, ...] = ()
+    frozen: tuple[str, ...] = ()
+    rates: tuple[tuple[str, float], ...] = ()
     clip_norm: float | None = None
     schedule: Schedule | None = None
 
@@ -49,6 +59,8 @@ class Adam(msgspec.Struct, frozen=True, tag="adam", kw_only=True):
     epsilon: float = 1e-8
     weight_decay: float = 0.0
     no_decay: tuple[str, ...] = ()
+    frozen: tuple[str, ...] = ()
+    rates: tuple[tuple[str, float], ...] = ()
     clip_norm: float | None = None
     schedule: Schedule | None = None
 
@@ -65,6 +77,8 @@ class AdamW(msgspec.Struct, frozen=True, tag="adamw", kw_only=True):
     epsilon: float = 1e-8
     weight_decay: float = 0.01
     no_decay: tuple[str, ...] = ()
+    frozen: tuple[str, ...] = ()
+    rates: tuple[tuple[str, float], ...] = ()
     clip_norm: float | None = None
     schedule: Schedule | None = None
 
@@ -82,6 +96,8 @@ class RMSprop(msgspec.Struct, frozen=True, tag="rmsprop", kw_only=True):
     momentum: float = 0.0
     weight_decay: float = 0.0
     no_decay: tuple[str, ...] = ()
+    frozen: tuple[str, ...] = ()
+    rates: tuple[tuple[str, float], ...] = ()
     clip_norm: float | None = None
     schedule: Schedule | None = None
 
@@ -91,14 +107,56 @@ Optimizer = SGD | Adam | AdamW | RMSprop
 _TOLD = {"momentum", "beta1", "beta2", "decay", "epsilon"}
 
 
+def _matches(parameter: str, patterns: Iterable[str]) -> bool:
+    """Return whether one of the patterns is that of a parameter's canonical name."""
+    return any(fnmatchcase(parameter, pattern) for pattern in patterns)
+
+
 def decay_of(optimizer: Optimizer, parameter: str) -> float:
     """Return the weight decay of a parameter by its canonical name."""
-    return 0.0 if any(fnmatchcase(parameter, one) for one in optimizer.no_decay) else optimizer.weight_decay
+    return 0.0 if _matches(parameter, optimizer.no_decay) else optimizer.weight_decay
 
 
-def exempt(optimizer: Optimizer, parameters: list[str]) -> list[str]:
+def exempt(optimizer: Optimizer, parameters: Iterable[str]) -> list[str]:
     """Return the parameters among these that `no_decay` names, in their order."""
-    return [name for name in parameters if any(fnmatchcase(name, pattern) for pattern in optimizer.no_decay)]
+    return [name for name in parameters if _matches(name, optimizer.no_decay)]
+
+
+def frozen_of(optimizer: Optimizer | None, parameters: Iterable[str]) -> list[str]:
+    """Return the parameters among these that are not trained, in their order."""
+    return [] if optimizer is None else [name for name in parameters if _matches(name, optimizer.frozen)]
+
+
+def trained_of(optimizer: Optimizer | None, parameters: Iterable[str]) -> list[str]:
+    """Return the parameters among these that are trained, in their order."""
+    names = list(parameters)
+    frozen = set(frozen_of(optimizer, names))
+    return [name for name in names if name not in frozen]
+
+
+def rate_factor(optimizer: Optimizer, parameter: str) -> float:
+    """Return what the learning rate of a parameter is multiplied by: of the first pattern that matches."""
+    return next((factor for pattern, factor in optimizer.rates if fnmatchcase(parameter, pattern)), 1.0)
+
+
+def of_parameter(optimizer: Optimizer, parameter: str) -> Optimizer:
+    """Return the optimiser of one parameter that is trained, with its own rate and decay in the place of patterns."""
+    return msgspec.structs.replace(
+        optimizer,
+        learning_rate=optimizer.learning_rate * rate_factor(optimizer, parameter),
+        weight_decay=decay_of(optimizer, parameter),
+        no_decay=(),
+        frozen=(),
+        rates=(),
+    )
+
+
+def groups_of(optimizer: Optimizer, parameters: Iterable[str]) -> dict[Optimizer, list[str]]:
+    """Return the parameters that are trained by the optimiser that each has, as `of_parameter` gives it."""
+    found: dict[Optimizer, list[str]] = {}
+    for name in trained_of(optimizer, parameters):
+        found.setdefault(of_parameter(optimizer, name), []).append(name)
+    return found
 
 
 def describe(optimizer: Optimizer) -> str:
@@ -120,6 +178,9 @@ def beside(optimizer: Optimizer) -> list[str]:
     parts = ["as Nesterov's"] if getattr(optimizer, "nesterov", False) else []
     if optimizer.no_decay:
         parts.append(f"no decay of {' '.join(optimizer.no_decay)}")
+    if optimizer.frozen:
+        parts.append(f"without training {' '.join(optimizer.frozen)}")
+    parts += [f"{factor:g} times the rate for {pattern}" for pattern, factor in optimizer.rates]
     if optimizer.schedule is not None:
         parts.append(f"the rate {schedule_words(optimizer.schedule)}")
     if optimizer.clip_norm is not None:

@@ -13,15 +13,17 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     macs: int
-    """As the formulas are written: the forward pass and, in training, the gradients of weights and of those inputs
-    that depend on a parameter."""
+    """As the formulas are written: the forward pass and, in training, the gradients of weights that are trained and of
+    those inputs that depend on one."""
     least_macs: int
     """What is left of these where convolutions are computed by the fastest algorithm that there can be: see
     `bakeoff.workloads.work`."""
     parameters: int
     """Values of linear layers and convolutions, which a step reads as a whole."""
+    frozen: int = 0
+    """Of these, those that are not trained, which a step reads and never writes."""
     state: int = 0
-    """Values that the optimiser keeps for these."""
+    """Values that the optimiser keeps for the others."""
     batch_bytes: int = 0
     """Of inputs and, in training, of targets."""
     trains: bool

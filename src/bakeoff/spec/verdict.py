@@ -122,6 +122,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         "gradients",
         "optimizer",
         "update",
+        "frozen",
         "trajectory",
         "metric",
         "state",

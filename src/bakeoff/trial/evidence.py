@@ -18,6 +18,7 @@ from bakeoff.certify.spread import Results, moved, moved_statistics, spread
 from bakeoff.certify.state import added
 from bakeoff.certify.tolerances import OPERATION_ROUNDINGS, UNIT_ROUNDOFF, amplitude
 from bakeoff.spec.evidence import EVIDENCE_VERSION, Evidence
+from bakeoff.spec.optimizer import frozen_of
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.files import write_atomically
@@ -105,7 +106,8 @@ class Gathering:
         """Return what keeps the changes of the parameters."""
         asked = self._trial.per_sample
         noisy = "noise" in self._owed and asked is not None and asked.is_noisy
-        return Updates(self._step, clips=_clips(self._model), noisy=noisy, is_draw=self._is_draw)
+        frozen = frozen_of(self._model.optimizer, self._step.parameters())
+        return Updates(self._step, clips=_clips(self._model), noisy=noisy, is_draw=self._is_draw, frozen=frozen)
 
     def apply_optimizer(self) -> None:
         """Apply the workload's optimiser to given gradients, where that is owed."""
@@ -283,7 +285,7 @@ def _optimizer_arrays(engine: Engine, model: Model) -> Arrays:
     """Apply the workload's optimiser, as this framework makes it, to given gradients."""
     assert model.optimizer is not None
     gradients = probe_gradients(model.optimizer.clip_norm)
-    trajectory = engine.optimize(probed(model.optimizer), probe_parameters(), gradients)
+    trajectory = engine.optimize(probed(model.optimizer), probe_parameters(model.optimizer), gradients)
     return {f"optimizer/{t}/{name}": value for t, state in enumerate(trajectory) for name, value in state.items()}
 
 

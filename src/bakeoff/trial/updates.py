@@ -13,7 +13,7 @@ from bakeoff.certify.update import positions
 from bakeoff.workloads.optimizers import norm_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,12 +23,22 @@ if TYPE_CHECKING:
 class Updates:
     """Parameters before and after steps, and the gradients between, sampled at once: whole arrays are never kept."""
 
-    def __init__(self, step: Step, *, clips: bool = False, noisy: bool = False, is_draw: bool = False) -> None:
+    def __init__(
+        self,
+        step: Step,
+        *,
+        clips: bool = False,
+        noisy: bool = False,
+        is_draw: bool = False,
+        frozen: Sequence[str] = (),
+    ) -> None:
         """Take the step; its positions are chosen by its first gradients. One that clips has its norms kept, too.
 
         Of one that is `noisy`, the gradients are those with noise, which is kept beside them. Of a draw the parameters
         alone are compared: its first gradients stand in the place of later ones, each of which would be a pass more.
+        Of the `frozen` parameters, which are not trained, a digest of the whole array is kept before and after.
         """
+        self._frozen: dict[str, list[bytes]] = {} if is_draw else {name: [] for name in frozen}
         self._step, self._is_noisy, self._is_draw = step, noisy, is_draw
         self._noise: dict[str, list[NDArray[np.float64]]] = {}
         self._norms: list[float] | None = [] if clips else None
@@ -53,7 +63,7 @@ class Updates:
             parameters = self._step.parameters()
             self._positions = {name: positions(value) for name, value in gradients.items() if name in parameters}
             self._rows = {name: [] for name in self._positions}
-            self._note(parameters)
+            self._note_parameters(parameters)
         if self._norms is not None:
             self._norms.append(norm_of(gradients))
         self._note(gradients)
@@ -69,11 +79,17 @@ class Updates:
 
     def after(self) -> None:
         """Note the parameters after that step, and the gradients that it followed, where they may be others."""
-        self._note(self._step.parameters())
+        self._note_parameters(self._step.parameters())
         if hasattr(self._step, "used_gradients"):
             used = cast("FollowingStep", self._step).used_gradients()
             for name, values in self._sampled(used).items():
                 self._used.setdefault(name, []).append(values)
+
+    def _note_parameters(self, parameters: Arrays) -> None:
+        """Add a row to every parameter, and a digest to every one that is not trained."""
+        self._note(parameters)
+        for name, digest in _digests({name: parameters[name] for name in self._frozen}).items():
+            self._frozen[name].append(digest)
 
     def _note(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Add a row to every parameter."""
@@ -92,6 +108,8 @@ class Updates:
         rows = {f"update/{name}": np.stack(rows) for name, rows in self._rows.items()}
         rows |= {f"used/{name}": np.stack(used) for name, used in self._used.items()}
         rows |= {f"noise/{name}": np.stack(added) for name, added in self._noise.items()}
+        for name, digests in self._frozen.items():
+            rows[f"frozen/{name}"] = np.stack([np.frombuffer(digest, np.uint8) for digest in digests])
         if self._norms is not None:
             rows["norm"] = np.asarray(self._norms, np.float64)
         return rows | {f"position/{name}": places for name, places in self._positions.items()}

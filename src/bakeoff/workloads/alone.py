@@ -208,7 +208,7 @@ def _spec(shape: Shape) -> ArraySpec:
 
 def _without_patterns(optimizer: Any) -> Any:
     """Return an optimiser without patterns of parameters' names, which a part need not have."""
-    return None if optimizer is None else msgspec.structs.replace(optimizer, no_decay=())
+    return None if optimizer is None else msgspec.structs.replace(optimizer, no_decay=(), frozen=(), rates=())
 
 
 def _build(loaded: LoadedWorkload, path: str, flat: set[str], trained: set[str]) -> Callable[[Any, Size], Any]:

@@ -112,6 +112,12 @@ def _scenario_faults(workload: Workload) -> Iterator[str]:
     for scenario in workload.scenarios:
         if "optimizer" in SCENARIOS[scenario].evidence and workload.optimizer is None:
             yield f"the scenarios include {scenario}, and optimizer is None"
+    frozen = getattr(workload.optimizer, "frozen", ())
+    if frozen and any("norms" in SCENARIOS[scenario].evidence for scenario in workload.scenarios):
+        yield (
+            f"scenarios is {workload.scenarios!r}, and optimizer.frozen names parameters; the gradients of samples are "
+            "those of all parameters: take per-sample-gradients out, or frozen"
+        )
     if workload.scenarios != ("train",) and any(size.collected for size in workload.sizes.values()):
         yield f"scenarios is {workload.scenarios!r}; a workload that collects has the scenario train alone"
 
@@ -228,6 +234,15 @@ def _factor_faults(schedule: StepDecay | Exponential, warmup: int) -> Iterator[s
         yield f"factor is {schedule.factor}; it must be above 0 and below 1"
 
 
+def _group_faults(optimizer: Optimizer) -> Iterator[str]:
+    """Yield a sentence for each group of parameters that cannot be."""
+    if optimizer.no_decay and not optimizer.weight_decay:
+        yield "no_decay names parameters, and weight_decay is 0; take no_decay out, or say a decay"
+    for pattern, factor in optimizer.rates:
+        if not 0 < factor < math.inf:
+            yield f"rates has {factor} for {pattern!r}; it must be above 0: what is not to be trained stands in frozen"
+
+
 def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:
     """Yield a sentence for each hyperparameter that is out of its range."""
     if not optimizer.learning_rate > 0:
@@ -240,8 +255,7 @@ def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:
         yield "nesterov is True, and momentum is 0; Nesterov's step needs a momentum"
     if optimizer.clip_norm is not None and not 0 < optimizer.clip_norm < math.inf:
         yield f"clip_norm is {optimizer.clip_norm}; it must be above 0, or None"
-    if optimizer.no_decay and not optimizer.weight_decay:
-        yield "no_decay names parameters, and weight_decay is 0; take no_decay out, or say a decay"
+    yield from _group_faults(optimizer)
     if optimizer.schedule is not None:
         yield from (f"schedule.{fault}" for fault in _schedule_faults(optimizer.schedule))
     for field in ("momentum", "beta1", "beta2", "decay"):

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bakeoff.spec.errors import ModelFileError
+from bakeoff.spec.optimizer import frozen_of, trained_of
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
 from bakeoff.workloads import plan, shape_layers, shape_map_functions, shape_maps, shape_recurrent
@@ -57,8 +58,10 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
         return
     sample = size.sample.cut(entries or {})
     inputs, targets = (on_shapes(arrays, size) for arrays in (sample.inputs | size.collected, sample.targets))
+    counter = Counter()
+    counter.frozen = frozen = frozenset(frozen_of(loaded.workload.optimizer, parameters))
     with told(path, "forward"):
-        outputs = forward(loaded.build, size, Counter(), trains=True, entries=entries)
+        outputs = forward(loaded.build, size, counter, trains=True, entries=entries)
     counter = Counter()
     counter.is_built, counter.is_cut = True, bool(entries)
     nn = vocabulary(counter, trains=True)
@@ -66,7 +69,8 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
         found = given_inputs(loss)(nn, outputs, targets, inputs)
     if not isinstance(found, Shape) or found.dims != () or not found.trained:
         line = loss.__code__.co_firstlineno
-        msg = f"{path}:{line}: loss returned {found!r}; it must return one number that hangs on a parameter"
+        what = "a parameter that is trained" if frozen else "a parameter"
+        msg = f"{path}:{line}: loss returned {found!r}; it must return one number that hangs on {what}"
         raise ModelFileError(msg)
 
 
@@ -81,15 +85,28 @@ def _check_count(loaded: LoadedWorkload, size: Size, count: int) -> None:
 
 
 def _check_groups(loaded: LoadedWorkload, parameters: list[str]) -> None:
-    """Raise ModelFileError for a pattern of `no_decay` that is the name of no parameter: it would do nothing."""
-    for pattern in getattr(loaded.workload.optimizer, "no_decay", ()):
+    """Raise ModelFileError for a pattern that is the name of no parameter, or where none is left to be trained."""
+    if (optimizer := loaded.workload.optimizer) is None:
+        return
+    some = ", ".join(parameters[:4]) + (", ..." if len(parameters) > 4 else "")  # noqa: PLR2004 - enough to see
+    patterns = {
+        "no_decay": optimizer.no_decay,
+        "frozen": optimizer.frozen,
+        "rates": [one for one, _ in optimizer.rates],
+    }
+    for field, pattern in ((field, pattern) for field, found in patterns.items() for pattern in found):
         if not any(fnmatchcase(name, pattern) for name in parameters):
-            some = ", ".join(parameters[:4]) + (", ..." if len(parameters) > 4 else "")  # noqa: PLR2004 - enough to see
             msg = (
-                f"{loaded.path}: WORKLOAD: optimizer.no_decay has {pattern!r}, which is the name of no parameter; they "
+                f"{loaded.path}: WORKLOAD: optimizer.{field} has {pattern!r}, which is the name of no parameter; they "
                 f"are called {some}"
             )
             raise ModelFileError(msg)
+    if parameters and not trained_of(optimizer, parameters):
+        msg = (
+            f"{loaded.path}: WORKLOAD: optimizer.frozen names every parameter, so that nothing is trained; leave out "
+            f"those that are, of {some}"
+        )
+        raise ModelFileError(msg)
 
 
 def forward(
@@ -108,10 +125,21 @@ def forward(
     counter.is_built = True
     counter.is_cut = bool(entries)
     counter.held = frozenset(id(part) for _, part in plan.walk(model, ""))
+    if counter.frozen:
+        _name(model, counter)
     inputs = size.sample.cut(entries or {}).inputs
     if size.collected:
         _check_collected(model, on_shapes(inputs, size), size, counter)
     return model(on_shapes(inputs | size.collected, size))
+
+
+def _name(model: Any, counter: Counter) -> None:
+    """Have every layer know what its parameters are called, and every parameter whether it is trained."""
+    for name, part in plan.walk(model, ""):
+        if isinstance(part, shape_layers.Counted):
+            part.path = name
+        elif isinstance(part, shape_layers.Parameter):
+            part.trained = name not in counter.frozen
 
 
 def _check_collected(model: Any, inputs: Any, size: Size, counter: Counter) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop, decay_of
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop, of_parameter, trained_of
 from bakeoff.workloads.schedules import rate
 
 if TYPE_CHECKING:
@@ -23,17 +23,23 @@ _Array = NDArray[np.float64]
 def trajectory(
     optimizer: Optimizer, parameters: Mapping[str, NDArray[Any]], gradients: Sequence[Mapping[str, NDArray[Any]]]
 ) -> list[Arrays]:
-    """Return the parameters after each step of an optimiser on given gradients, in float64."""
+    """Return the parameters after each step of an optimiser on given gradients, in float64.
+
+    Gradients are those of the parameters that are trained.
+    """
     present: Arrays = {name: np.asarray(value, np.float64) for name, value in parameters.items()}
-    first = {name: np.zeros_like(value) for name, value in present.items()}
-    second = {name: np.zeros_like(value) for name, value in present.items()}
+    own = {name: of_parameter(optimizer, name) for name in trained_of(optimizer, present)}
+    first = {name: np.zeros_like(present[name]) for name in own}
+    second = {name: np.zeros_like(present[name]) for name in own}
     states = []
     for t, step in enumerate(gradients, start=1):
         share = clipped_share(optimizer, norm_of(step))
-        following: Arrays = {}
-        for name, p in present.items():
-            g, decay = share * np.asarray(step[name], np.float64), decay_of(optimizer, name)
-            following[name], first[name], second[name] = updated(optimizer, p, g, first[name], second[name], t, decay)
+        following = dict(present)
+        for name, formula in own.items():
+            g = share * np.asarray(step[name], np.float64)
+            following[name], first[name], second[name] = updated(
+                formula, present[name], g, first[name], second[name], t
+            )
         present = following
         states.append(present)
     return states
@@ -51,15 +57,12 @@ def clipped_share(optimizer: Optimizer, norm: float) -> float:
     return optimizer.clip_norm / norm
 
 
-def updated(  # noqa: PLR0913, PLR0917 - the names of the formulas
-    optimizer: Optimizer, p: _Array, g: _Array, m: _Array, v: _Array, t: int, weight_decay: float | None = None
-) -> tuple[_Array, _Array, _Array]:
+def updated(optimizer: Optimizer, p: _Array, g: _Array, m: _Array, v: _Array, t: int) -> tuple[_Array, _Array, _Array]:
     """Return p, m and v after step t, by the formulas and names of `bakeoff.spec.optimizer`; g is clipped already.
 
-    `weight_decay` is that of this parameter (`decay_of`); None is the optimiser's own.
+    The optimiser is that of this parameter (`of_parameter`).
     """
-    lr = rate(optimizer, t)
-    decayed = optimizer.weight_decay if weight_decay is None else weight_decay
+    lr, decayed = rate(optimizer, t), optimizer.weight_decay
     match optimizer:
         case SGD(momentum=momentum, nesterov=nesterov):
             g = g + decayed * p

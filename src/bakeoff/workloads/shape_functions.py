@@ -28,7 +28,7 @@ from bakeoff.workloads.shapes import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bakeoff.workloads.layers import Layer
+    from bakeoff.workloads.shape_layers import Counted
 
 
 class Counter:
@@ -42,6 +42,9 @@ class Counter:
 
     is_collecting = False
     """Whether a step collects, which it does once, without a gradient."""
+
+    frozen: frozenset[str] = frozenset()
+    """The names of parameters that are not trained."""
 
     held: frozenset[int] | None = None
     """The layers that the model holds, by identity; None until it is built."""
@@ -62,7 +65,7 @@ class Counter:
     def product(self, macs: int, operands: Iterable[bool], saved: int = 1) -> None:
         """Take the MACs of a product, whether each operand depends on a parameter, and how many times fewer do."""
 
-    def read(self, layer: Layer) -> None:
+    def read(self, layer: Counted) -> None:
         """Take a layer whose parameters a product reads."""
 
     def called(self, function: str) -> None:

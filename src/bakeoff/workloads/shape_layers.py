@@ -59,11 +59,26 @@ class Counted(layers.Layer):
     """A layer whose products are counted."""
 
     counter: Counter
+    path = ""
+    """The first part of its parameters' names, once the model is built."""
+
+    def trains(self, x: Shape, *more: Shape) -> bool:
+        """Return whether what the layer makes of arrays depends on anything that is trained."""
+        return any(one.trained for one in (x, *more)) or any(map(self._is_trained, self.parameters))
+
+    @property
+    def trains_weights(self) -> bool:
+        """Whether the gradient of every matrix is computed: of a layer with a frozen one none is counted."""
+        return all(self._is_trained(name) for name, array in self.parameters.items() if len(array.shape) > 1)
+
+    def _is_trained(self, parameter: str) -> bool:
+        """Return whether a parameter is trained."""
+        return f"{self.path}.{parameter}" not in self.counter.frozen
 
     def product(self, macs: int, x: Shape, saved: int = 1) -> None:
         """Count a product of the layer's weight with its input; raise LayoutError unless that holds real numbers."""
         check_real(type(self).__name__, x)
-        self.counter.product(macs, (True, x.trained), saved)
+        self.counter.product(macs, (self.trains_weights, x.trained), saved)
         self.counter.read(self)
 
 
@@ -75,7 +90,7 @@ class Embedding(Counted, layers.Embedding):
         check_integer("Embedding", x)
         entries, features = self.parameters["weight"].shape
         check_range(f"nn.Embedding({entries}, {features})", x, entries)
-        return Shape((*x.dims, features), trained=True)
+        return Shape((*x.dims, features), trained=self.trains(x))
 
     def attend(self, x: Shape) -> Shape:
         """Count one for each weight and position."""
@@ -85,7 +100,7 @@ class Embedding(Counted, layers.Embedding):
         _check_rows("Embedding.attend", x)
         check_length(f"nn.Embedding.attend over the last axis of {x!r}", x.dims[-1], features)
         self.product(math.prod(x.dims[:-1]) * features * entries, x)
-        return Shape((*x.dims[:-1], entries), trained=True)
+        return Shape((*x.dims[:-1], entries), trained=self.trains(x))
 
 
 class EmbeddingBag(Counted, layers.EmbeddingBag):
@@ -99,7 +114,7 @@ class EmbeddingBag(Counted, layers.EmbeddingBag):
             raise LayoutError(msg)
         entries, features = self.parameters["weight"].shape
         check_range(f"nn.EmbeddingBag({entries}, {features})", x, entries)
-        return Shape((x.dims[0], features), trained=True)
+        return Shape((x.dims[0], features), trained=self.trains(x))
 
 
 class Linear(Counted, layers.Linear):
@@ -120,7 +135,7 @@ class Linear(Counted, layers.Linear):
         _check_rows("Linear", x)
         check_length(f"nn.Linear over the last axis of {x!r}", x.dims[-1], inputs)
         self.product(math.prod(x.dims[:-1]) * inputs * outputs, x)
-        return Shape((*x.dims[:-1], outputs), trained=True)
+        return Shape((*x.dims[:-1], outputs), trained=self.trains(x))
 
     def _check_flat(self, x: Shape) -> None:
         """Raise LayoutError unless x is a flattened map of the shape that the layer is made for."""
@@ -152,7 +167,7 @@ class LayerNorm(Counted, layers.LayerNorm):
         check_real("LayerNorm", x)
         check_length(f"nn.LayerNorm over the last axis of {x!r}", x.dims[-1], self.parameters["scale"].shape[0])
         self.counter.called("LayerNorm")
-        return Shape(x.dims, trained=True)
+        return Shape(x.dims, trained=self.trains(x))
 
 
 class BatchNorm(Counted, layers.BatchNorm):
@@ -169,7 +184,7 @@ class BatchNorm(Counted, layers.BatchNorm):
         check_real("BatchNorm", x)
         check_length(f"nn.BatchNorm over the channels of {x!r}", x.dims[-1], self.parameters["scale"].shape[0])
         self.counter.called("BatchNorm")
-        return Shape(x.dims, trained=True, kind=x.kind)
+        return Shape(x.dims, trained=self.trains(x), kind=x.kind)
 
 
 class RandomNormal(Counted, layers.RandomNormal):

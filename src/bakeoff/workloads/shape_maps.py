@@ -48,7 +48,7 @@ class Conv1d(Counted, layers_maps.Conv1d):
         check_length(f"nn.Conv1d over the features of {x!r}", x.dims[-1], self.inputs)
         length = places("Conv1d", x, x.dims[1], extent(kernel, self.dilation), self.stride, self.padding)
         self.product(x.dims[0] * length * kernel * seen * outputs, x, saved=kernel)
-        return Shape((x.dims[0], length, outputs), trained=True)
+        return Shape((x.dims[0], length, outputs), trained=self.trains(x))
 
 
 def _check_channels(name: str, x: Shape, inputs: int) -> None:
@@ -90,7 +90,7 @@ class Conv2d(Counted, layers_maps.Conv2d):
         found = slid("Conv2d", x, window, self.stride, self.padding)
         count = math.prod(found.dims[:-1])
         self.product(count * height * width * seen * outputs, x, saved=height * width)
-        return Shape((*found.dims[:-1], outputs), trained=True, kind="map")
+        return Shape((*found.dims[:-1], outputs), trained=self.trains(x), kind="map")
 
 
 class ConvTranspose2d(Counted, layers_maps.ConvTranspose2d):
@@ -122,7 +122,7 @@ class ConvTranspose2d(Counted, layers_maps.ConvTranspose2d):
             msg = f"nn.ConvTranspose2d: with padding={self.padding} nothing is left of the result of {x!r}"
             raise LayoutError(msg)
         self.product(math.prod(x.dims) * math.prod(kernel) * outputs, x, saved=math.prod(kernel))
-        return Shape((x.dims[0], *sizes, outputs), trained=True, kind="map")
+        return Shape((x.dims[0], *sizes, outputs), trained=self.trains(x), kind="map")
 
 
 class GroupNorm(Counted, layers_maps.GroupNorm):
@@ -167,7 +167,7 @@ def _normalised(layer: Counted, name: str, x: Shape) -> Shape:
     check_real(name, x)
     check_length(f"nn.{name} over the features of {x!r}", x.dims[-1], layer.parameters["scale"].shape[0])
     layer.counter.called(name)
-    return Shape(x.dims, trained=True, kind=x.kind)
+    return Shape(x.dims, trained=layer.trains(x), kind=x.kind)
 
 
 LAYERS: tuple[type, ...] = (Conv1d, Conv2d, ConvTranspose2d, GroupNorm, ChannelNorm, RMSNorm, StochasticDepth)

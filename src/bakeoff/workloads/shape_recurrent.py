@@ -27,11 +27,15 @@ class _Recurrent(Counted):
         """Return the layer's name in the vocabulary."""
         return type(self).__name__
 
-    def _count(self, x: Shape) -> None:
+    def _count(self, x: Shape, state: Any) -> None:
         """Count the products of the inputs, and those of the hidden state, with the weights of all gates."""
         places = x.dims[0] * (x.dims[1] if x.ndim == SEQUENCE_AXES else 1) * self.directions * self.gates
         self.product(places * self.in_features * self.hidden, x)
-        self.counter.product(places * self.hidden * self.hidden, (True, True))
+        self.counter.product(places * self.hidden * self.hidden, (self.trains_weights, self._trains(x, state)))
+
+    def _trains(self, x: Shape, state: Any) -> bool:
+        """Return whether the states depend on anything that is trained."""
+        return self.trains(x, *(one for one in _members(state) if isinstance(one, Shape)))
 
     def _check_state(self, state: Any, batch: int) -> None:
         """Raise LayoutError unless an array of the state is (batch, hidden), both directions' side by side."""
@@ -43,7 +47,7 @@ class _Recurrent(Counted):
             msg = f"nn.{self._name} has states of shape ({batch}, {width}){each}; this one is {state!r}"
             raise LayoutError(msg)
 
-    def _sequence(self, x: Any, lengths: Any) -> Shape:
+    def _sequence(self, x: Any, state: Any, lengths: Any) -> Shape:
         """Count what a sequence takes and return the outputs; raise LayoutError for what is none."""
         check_sequence(self._name, x)
         check_length(f"nn.{self._name} over the last axis of {x!r}", x.dims[-1], self.in_features)
@@ -51,21 +55,21 @@ class _Recurrent(Counted):
             most = None if self.counter.is_cut else x.dims[1]
             check_lengths(self._name, lengths, x.dims[0], least=1, most=most)
             self.counter.called("lengths")
-        self._count(x)
-        return Shape((*x.dims[:2], self.directions * self.hidden), trained=True)
+        self._count(x, state)
+        return Shape((*x.dims[:2], self.directions * self.hidden), trained=self._trains(x, state))
 
-    def _step(self, x: Any) -> None:
+    def _step(self, x: Any, state: Any) -> None:
         """Count what a step takes; raise LayoutError for what is none."""
         check_kind(self._name, x, "array")
         if x.ndim != SEQUENCE_AXES - 1:
             msg = f"nn.{self._name} takes one time step, (batch, features); this is {x!r}"
             raise LayoutError(msg)
         check_length(f"nn.{self._name} over the last axis of {x!r}", x.dims[-1], self.in_features)
-        self._count(x)
+        self._count(x, state)
 
-    def _states(self, x: Shape) -> Shape:
+    def _states(self, x: Shape, state: Any) -> Shape:
         """Return one array of the last state."""
-        return Shape((x.dims[0], self.directions * self.hidden), trained=True)
+        return Shape((x.dims[0], self.directions * self.hidden), trained=self._trains(x, state))
 
     def _check_pair(self, state: Any, batch: int) -> None:
         """Raise LayoutError unless a state is (h, c)."""
@@ -81,10 +85,10 @@ class LSTM(_Recurrent, layers_recurrent.LSTM):
 
     def __call__(self, x: Any, state: Any = None, lengths: Any = None) -> tuple[Shape, tuple[Shape, Shape]]:
         """Return the sequence of h, and the last (h, c)."""
-        sequence = self._sequence(x, lengths)
+        sequence = self._sequence(x, state, lengths)
         if state is not None:
             self._check_pair(state, x.dims[0])
-        return sequence, (self._states(x), self._states(x))
+        return sequence, (self._states(x, state), self._states(x, state))
 
 
 class GRU(_Recurrent, layers_recurrent.GRU):
@@ -92,10 +96,10 @@ class GRU(_Recurrent, layers_recurrent.GRU):
 
     def __call__(self, x: Any, state: Any = None, lengths: Any = None) -> tuple[Shape, Shape]:
         """Return the sequence of h, and the last h."""
-        sequence = self._sequence(x, lengths)
+        sequence = self._sequence(x, state, lengths)
         if state is not None:
             self._check_state(state, x.dims[0])
-        return sequence, self._states(x)
+        return sequence, self._states(x, state)
 
 
 class LSTMCell(_Recurrent, layers_recurrent.LSTMCell):
@@ -103,9 +107,9 @@ class LSTMCell(_Recurrent, layers_recurrent.LSTMCell):
 
     def __call__(self, x: Any, state: Any) -> tuple[Shape, Shape]:
         """Return the next (h, c)."""
-        self._step(x)
+        self._step(x, state)
         self._check_pair(state, x.dims[0])
-        return self._states(x), self._states(x)
+        return self._states(x, state), self._states(x, state)
 
 
 class GRUCell(_Recurrent, layers_recurrent.GRUCell):
@@ -113,9 +117,14 @@ class GRUCell(_Recurrent, layers_recurrent.GRUCell):
 
     def __call__(self, x: Any, state: Any) -> Shape:
         """Return the next h."""
-        self._step(x)
+        self._step(x, state)
         self._check_state(state, x.dims[0])
-        return self._states(x)
+        return self._states(x, state)
+
+
+def _members(state: Any) -> tuple[Any, ...]:
+    """Return the arrays of a state, in whatever form it was given."""
+    return state if isinstance(state, tuple) else (state,)
 
 
 def scan(step: Callable[[Any, Any], Any], state: Any, inputs: Any) -> tuple[Any, Any]:

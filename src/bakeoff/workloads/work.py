@@ -1,9 +1,10 @@
 """The work of one step, counted by running the model's forward pass over a vocabulary that only knows shapes.
 
 Counted as written: one MAC for each weight and position of a linear layer or convolution, and for each inner product's
-term of `matmul` and `attention`. A training step adds as many for the gradient of every weight, and as many for that of
-every operand that depends on a parameter; the batch itself needs no gradient. A formula of `einsum` is counted two
-arrays at a time, in the order that takes the fewest products in the forward pass, behind the sums that need none.
+term of `matmul` and `attention`. A training step adds as many for the gradient of every weight that is trained, and as
+many for that of every operand that depends on one; neither the batch nor what is frozen needs a gradient. A formula of
+`einsum` is counted two arrays at a time, in the order that takes the fewest products in the forward pass, behind the
+sums that need none.
 
 Counted at least: a convolution's MACs over its kernel's area. Computing m neighbouring outputs of a filter of r values
 takes m + r - 1 multiplications and no fewer (S. Winograd, "Arithmetic Complexity of Computations", 1980), so that each
@@ -19,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, frozen_of
 from bakeoff.spec.peaks import Work
 from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.workloads import plan
 from bakeoff.workloads.interpreter import forward
 from bakeoff.workloads.shape_functions import Counter
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
-    from bakeoff.workloads.layers import Layer
+    from bakeoff.workloads.shape_layers import Counted
 
 ITEM_BYTES = 4
 """Of a value of a batch, float32 or int32."""
@@ -65,6 +67,7 @@ def work_of(
     """
     trains = SCENARIOS[scenario].trains
     counter = _Counter(trains=trains, updates=size.updates)
+    counter.frozen = frozenset(frozen_of(optimizer, plan.parameters(build, size)) if trains else ())
     forward(build, size, counter, trains=trains, entries=entries)
     sample = size.sample.cut(entries or {})
     arrays = [*sample.inputs.values(), *(sample.targets.values() if trains else ())]
@@ -72,7 +75,8 @@ def work_of(
         macs=counter.macs,
         least_macs=counter.least_macs,
         parameters=counter.parameters,
-        state=_kept(optimizer) * counter.parameters if trains else 0,
+        frozen=counter.untrained,
+        state=_kept(optimizer) * (counter.parameters - counter.untrained) if trains else 0,
         batch_bytes=ITEM_BYTES * size.batch_size * sum(math.prod(array.shape) for array in arrays),
         trains=trains,
     )
@@ -98,6 +102,7 @@ class _Counter(Counter):
         self.macs = 0
         self.least_macs = 0
         self.parameters = 0
+        self.untrained = 0
         self._trains, self._updates = trains, updates
         self._read: set[int] = set()
 
@@ -108,8 +113,10 @@ class _Counter(Counter):
         self.macs += times * macs
         self.least_macs += times * (macs // saved)
 
-    def read(self, layer: Layer) -> None:
+    def read(self, layer: Counted) -> None:
         """Count the layer's parameters when it is first run."""
         if id(layer) not in self._read:
             self._read.add(id(layer))
             self.parameters += sum(array.count for array in layer.parameters.values())
+            frozen = (array for name, array in layer.parameters.items() if f"{layer.path}.{name}" in self.frozen)
+            self.untrained += sum(array.count for array in frozen)

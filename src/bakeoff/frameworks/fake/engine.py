@@ -22,6 +22,7 @@ from bakeoff.frameworks.fake.stream import DISPATCH, Stream, ThreadStream, Virtu
 from bakeoff.frameworks.fake.training import MOVING, Training, crept
 from bakeoff.frameworks.slots import FIRST_MOMENT, slot_name
 from bakeoff.frameworks.steps import WithoutLoss, WithoutNorms, for_scenario
+from bakeoff.spec.optimizer import trained_of
 from bakeoff.spec.record import Compilation, DeviceMemory
 from bakeoff.spec.selftest import Profiled
 from bakeoff.workloads.optimizers import trajectory
@@ -263,8 +264,9 @@ class Step(WithoutNorms, replicas.Copies):
 
     def _gradients(self) -> Arrays:
         """Return what every step's gradients are."""
-        wrong = 1.01 if self._options["wrong"] == "gradients" else 1.0
-        return {name: shortened(0.1 * value * wrong, self._options) for name, value in self._model.weights.items()}
+        wrong, weights = 1.01 if self._options["wrong"] == "gradients" else 1.0, self._model.weights
+        trained = trained_of(self._model.optimizer, weights)
+        return {name: shortened(0.1 * weights[name] * wrong, self._options) for name in trained}
 
     def parameters(self) -> Arrays:
         """Return the weights, and what so many steps have made of them."""
@@ -281,7 +283,7 @@ class Step(WithoutNorms, replicas.Copies):
             return dict(self._model.weights)
         if wrong == "rate":
             optimizer = msgspec.structs.replace(optimizer, learning_rate=0.5 * optimizer.learning_rate)
-        return crept(self._after(min(steps, MOVING), optimizer), steps)
+        return crept(self._after(min(steps, MOVING), optimizer), steps, trained_of(optimizer, self._model.weights))
 
     def _after(self, steps: int, optimizer: Optimizer) -> Arrays:
         """Return the weights after so many steps."""

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bakeoff.spec.optimizer import decay_of
+from bakeoff.spec.optimizer import of_parameter, trained_of
 from bakeoff.workloads.optimizers import clipped_share, norm_of, updated
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bakeoff.frameworks.engine import Arrays
     from bakeoff.spec.optimizer import Optimizer
 
@@ -33,15 +35,15 @@ class Training:
         """Return the parameters after so many steps, at least as many as before, on the same gradients each."""
         share = clipped_share(optimizer, norm_of(gradients))
         for step in range(self.steps + 1, steps + 1):
-            for name, value in self._present.items():
-                gradient, decay = share * np.asarray(gradients[name], np.float64), decay_of(optimizer, name)
-                self._present[name], *moments = updated(optimizer, value, gradient, *self._moments[name], step, decay)
+            for name in trained_of(optimizer, self._present):
+                gradient, own = share * np.asarray(gradients[name], np.float64), of_parameter(optimizer, name)
+                self._present[name], *moments = updated(own, self._present[name], gradient, *self._moments[name], step)
                 self._moments[name] = (moments[0], moments[1])
         self.steps = steps
         return dict(self._present)
 
 
-def crept(parameters: Arrays, steps: int) -> Arrays:
+def crept(parameters: Arrays, steps: int, trained: Iterable[str]) -> Arrays:
     """Return the parameters after so many steps, given those after the last one of them that follows the formula."""
     late = CREEP * max(0, steps - MOVING)
-    return {name: value + late for name, value in parameters.items()} if late else parameters
+    return parameters | {name: parameters[name] + late for name in trained} if late else parameters

@@ -134,8 +134,8 @@ class Engine:
         update = Update(native, optimizers.clipping(optimizer, tensors.values()))  # given gradients are not scaled
         trajectory = []
         for step_gradients in gradients:
-            for name, tensor in tensors.items():
-                tensor.grad = self._tensor(step_gradients[name])
+            for name, gradient in step_gradients.items():
+                tensors[name].grad = self._tensor(gradient)
             update.step()
             trajectory.append({name: np.array(tensor.detach().cpu().numpy()) for name, tensor in tensors.items()})
         return trajectory
@@ -270,8 +270,8 @@ class TrainStep(WithoutOutputs, Step):
         """Take the network with its workload's loss and optimiser."""
         super().__init__(network, model, mode, precision, switches)
         loss, optimizer = training_parts(model)
+        named = optimizers.parameters(optimizer, network)
         self._loss_of = self._executed(_loss_function(self._replicated(network), loss))
-        named = {name: parameter for name, (parameter, _) in nn.parameters(network).items()}
         self._optimizer = optimizers.make(optimizer, named, switches.kernel)
         self._clip = optimizers.clipping(optimizer, network.parameters())
         self._update = precision.update(self._optimizer, self._clip)
@@ -294,7 +294,7 @@ class TrainStep(WithoutOutputs, Step):
         return float(self._loss.detach())
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
-        """Return every parameter's gradient, by the loss function that `run` calls; those of its last step stay."""
+        """Return each trained parameter's gradient, by the loss that `run` calls; those of its last step stay."""
         statistics = nn.state(self._network)
         before = {name: tensor.clone() for name, tensor in statistics.items()}
         held = [(parameter, parameter.grad) for parameter in self._network.parameters()]
@@ -376,8 +376,9 @@ def _loss_function(network: Any, loss: Callable[[ModuleType, Any, Any, Any], Any
 
 
 def _gradient(parameter: Any) -> Any:
-    """Return a parameter's gradient; zero where the loss does not depend on it, for which PyTorch keeps None."""
-    return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+    """Return a parameter's gradient, zero where the loss does not depend on it; None where it is not trained."""
+    is_unused = parameter.grad is None and parameter.requires_grad  # PyTorch keeps None for both
+    return torch.zeros_like(parameter) if is_unused else parameter.grad
 
 
 def _set_threads(threads: int) -> None:

@@ -334,9 +334,14 @@ def load(model: Any, weights: Arrays) -> None:
 
 
 def read(model: Any, value_of: Callable[[Any], Any]) -> Arrays:
-    """Return what `value_of` gives for each parameter, as its gradient, in canonical arrays of their own memory."""
+    """Return what `value_of` gives for each parameter, as its gradient, in canonical arrays of their own memory.
+
+    A parameter of which it gives None is left out.
+    """
     arrays = {}
     for name, (tensor, layout) in parameters(model).items():
-        array = value_of(tensor).detach().cpu().numpy()
+        if (value := value_of(tensor)) is None:
+            continue
+        array = value.detach().cpu().numpy()
         arrays[name] = np.array(array if layout is None else layout.to_canonical(array))
     return arrays

@@ -1,6 +1,7 @@
 """bakeoff's optimisers as PyTorch's own: with these arguments torch.optim computes each formula as it is declared.
 
-Parameters without decay are a group of PyTorch's, a schedule is its LambdaLR, and clipping its clip_grads_with_norm_.
+Parameters without decay, or with a rate of their own, are a group of PyTorch's, a schedule is its LambdaLR, clipping
+its clip_grads_with_norm_, and what is not trained has no `requires_grad`.
 
 Whether an update is a loop over parameters, `foreach` or `fused` is left to PyTorch, as its users leave it, unless the
 option `optimizer_kernel` says so.
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any, assert_never
 import numpy as np
 import torch
 
-from bakeoff.frameworks.groups import groups
+from bakeoff.frameworks.groups import groups, in_words
 from bakeoff.frameworks.schedules import factor
+from bakeoff.frameworks.torch import nn
 from bakeoff.frameworks.torch.switches import kernel_arguments
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, frozen_of
 from bakeoff.spec.options import DEFAULT
 
 if TYPE_CHECKING:
@@ -41,6 +43,14 @@ def make(optimizer: Optimizer, parameters: Mapping[str, Any], kernel: str = DEFA
     return made
 
 
+def parameters(optimizer: Optimizer, network: Any) -> dict[str, Any]:
+    """Return a network's parameters by canonical name; those that are not trained have no `requires_grad` then."""
+    found = {name: parameter for name, (parameter, _) in nn.parameters(network).items()}
+    for name in frozen_of(optimizer, found):
+        found[name].requires_grad_(requires_grad=False)
+    return found
+
+
 def _filling(native: Any) -> Callable[..., None]:
     """Return what gives parameters that decay a gradient of zero where the loss never uses them.
 
@@ -61,10 +71,10 @@ def _filling(native: Any) -> Callable[..., None]:
 
 
 def clipping(optimizer: Optimizer, parameters: Iterable[Any]) -> Callable[[], None] | None:
-    """Return what clips the gradients of these parameters before a step; None where nothing is clipped."""
+    """Return what clips the gradients of those that are trained before a step; None where nothing is clipped."""
     if (most := optimizer.clip_norm) is None:
         return None
-    clipped = list(parameters)
+    clipped = [parameter for parameter in parameters if parameter.requires_grad]
 
     def clip() -> None:
         norm = torch.nn.utils.get_total_norm([one.grad for one in clipped if one.grad is not None])
@@ -78,8 +88,8 @@ def describe(native: Any, clip: Callable[[], None] | None) -> str:
     parts = [type(native).__name__]
     if native.schedule is not None:
         parts.append("LambdaLR")
-    if len(native.param_groups) > 1:
-        parts.append("a group without decay")
+    if grouped := in_words(native):
+        parts.append(grouped)
     if clip is not None:
         parts.append("clip_grads_with_norm_")
     return ", ".join(parts)
