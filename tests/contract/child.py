@@ -379,7 +379,8 @@ def _clipped(engine: Engine) -> dict[str, Any]:
 def _optimizer(engine: Engine, name: str) -> dict[str, Any]:
     """Apply one optimiser to given gradients, and return the parameters after each step."""
     optimizer = OPTIMIZERS[name]
-    states = engine.optimize(probed(optimizer), probe_parameters(), probe_gradients(optimizer.clip_norm))
+    gradients = probe_gradients(optimizer.clip_norm)
+    states = engine.optimize(probed(optimizer), probe_parameters(optimizer), gradients)
     return {f"optimizer/{t}/{key}": value for t, state in enumerate(states) for key, value in state.items()}
 
 

@@ -37,7 +37,7 @@ import pytest
 import several_devices
 from contract_cases.dropout import IN_SCAN
 from contract_cases.optimizers import OPTIMIZERS
-from contract_run import DECLARED, REFERENCE, WORKLOADS, Computed, Session, clipped, computed_by, program, reference
+from contract_run import DECLARED, KNOWN, REFERENCE, Computed, Session, clipped, computed_by, program, reference
 from independent.messages import Request as Comparison
 from independent_process import IndependentProcess
 from planting import found_in
@@ -82,7 +82,7 @@ def contender(framework: str) -> Computed:
 
 def certified(framework: str, workload: str, scenario: Scenario, folder: Path | None) -> Certificate:
     """Return the certificate of a framework's folder, against the reference of the folder without a fault."""
-    loaded = WORKLOADS[workload]
+    loaded = KNOWN[workload]
     in_float64 = program(framework)
     return certify(
         contender(framework).exhibit(framework, workload, scenario, folder=folder),
@@ -183,7 +183,7 @@ def _of_steady(framework: str, workload: str, copy: Path | None) -> Iterator[Fin
 
 def _of_independent(framework: str, workload: str, copy: Path | None) -> Iterator[Finding]:
     """Yield in what a workload's file differs from the independent implementation."""
-    path = copy or WORKLOADS[workload].path
+    path = copy or KNOWN[workload].path
     answer = independent().ask(Comparison(workload=workload, path=str(path), size="small"))
     largest = "an array has no counterpart" if answer.largest is None else f"{answer.largest:.1e}"
     yield Finding("computed", not answer.computed, largest)

@@ -56,6 +56,28 @@ OPTIMIZERS: dict[str, Optimizer] = {
     "RMSprop with decay and an exponential": RMSprop(
         learning_rate=1e-3, weight_decay=0.1, schedule=Exponential(every=100, factor=0.9)
     ),
+    "SGD, rates of groups and frozen parameters": SGD(
+        learning_rate=0.1,
+        momentum=0.9,
+        weight_decay=0.1,
+        nesterov=True,
+        no_decay=("*.bias",),
+        frozen=("backbone.*",),
+        rates=(("neck.*", 0.1), ("head.*", 3.0)),
+        clip_norm=1.0,
+        schedule=Cosine(steps=1000, warmup_steps=100),
+    ),
+    "Adam and a rate of a group": Adam(learning_rate=1e-2, rates=(("head.*", 0.1),)),
+    "AdamW, rates of groups and frozen parameters": AdamW(
+        learning_rate=1e-2,
+        weight_decay=0.3,
+        frozen=("backbone.*",),
+        rates=(("neck.*", 0.1), ("head.*", 3.0)),
+        clip_norm=5.0,
+    ),
+    "RMSprop with momentum and rates of groups": RMSprop(
+        learning_rate=1e-2, epsilon=1e-3, momentum=0.9, weight_decay=0.1, rates=(("neck.*", 0.1), ("head.*", 3.0))
+    ),
     "RMSprop, clipping and a warm-up": RMSprop(learning_rate=1e-3, clip_norm=1.0, schedule=Constant(warmup_steps=10)),
 }
 

@@ -127,8 +127,8 @@ MUTANTS = [
         "gradients are clipped behind the momentum",
         [
             (
-                "optax.chain(optax.clip_by_global_norm(optimizer.clip_norm), update)",
-                "optax.chain(update, optax.clip_by_global_norm(optimizer.clip_norm))",
+                "parts.insert(0, optax.clip_by_global_norm(optimizer.clip_norm))",
+                "parts.append(optax.clip_by_global_norm(optimizer.clip_norm))",
             )
         ],
         STEP_DECAY,
@@ -150,7 +150,7 @@ MUTANTS = [
     ),
     in_mlx(
         "those without decay are the others",
-        [("names[path] in spared", "names[path] not in spared")],
+        [("names[path] in group", "names[path] not in group")],
         LINE,
     ),
     in_mlx(

@@ -42,6 +42,7 @@ from bakeoff.frameworks.jax.replicas import AXIS, Replicas, copies, in_shards
 from bakeoff.frameworks.jax.switches import Switches
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, are_equal, for_scenario, on_device, training_parts
 from bakeoff.spec.errors import UnsupportedError
+from bakeoff.spec.optimizer import frozen_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -149,7 +150,7 @@ class Engine:
         transformation = optimizers.make(optimizer)
         applied = self._switches.executed(partial(optimizers.apply, transformation))
         present = {name: jnp.array(value, self._precision.dtype) for name, value in parameters.items()}
-        state = transformation.init(present)
+        state = transformation.init(optimizers.trained(optimizer, present))
         trajectory = []
         for given in gradients:
             gradient = {name: jnp.array(value, self._precision.dtype) for name, value in given.items()}
@@ -267,14 +268,16 @@ class TrainStep(WithoutOutputs, Step):
         self._optimizer_name = optimizers.native_name(optimizer)
         self._transformation = optimizers.make(optimizer)
         self._apply = partial(optimizers.apply, self._transformation)
-        differentiate = differentiated(self._compute_loss, AXIS if replicas.apart else None)
+        frozen = frozen_of(optimizer, self._state.parameters)
+        differentiate = differentiated(self._compute_loss, AXIS if replicas.apart else None, frozen)
         self._differentiate = replicas.differentiated(in_shards(differentiate, model.shards))
         self._gradients = switches.executed(self._differentiate)
         # The old state is never needed again, so the new one takes its memory, as in a training loop by hand.
         self._advance = switches.executed(self._next, donate_argnums=0)
-        self._first_parameter = next(iter(self._state.parameters.values()))
+        trained = optimizers.trained(optimizer, self._state.parameters)
+        self._first_parameter = next(iter(trained.values()))
         key = jax.random.key(0) if self._split.has(nn.Dropout, functions.RandomNormal) else None
-        optimizer_state = self._transformation.init(replicas.own(self._state.parameters))
+        optimizer_state = self._transformation.init(replicas.own(trained))
         rest = replicas.replicated((optimizer_state, key, precision.scale()))
         self._state = State(self._state.parameters, rest[0], self._state.statistics, *rest[1:])
         self._loss: jax.Array = jnp.array(jnp.nan)
@@ -326,7 +329,7 @@ class TrainStep(WithoutOutputs, Step):
         return float(np.mean([shard.data for shard in self._loss.addressable_shards]))
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
-        """Return every parameter's gradient in float64, without dropout; a scale that is too large ends smaller."""
+        """Return each trained parameter's gradient in float64, without dropout; a scale that is too large shrinks."""
         while True:
             state = self._state
             scale, finite, _, gradients = self._gradients(state.scale, state.parameters, state.statistics, None, batch)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import optax
 
 from bakeoff.frameworks.schedules import factor
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt, rate_factor, trained_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,10 +18,27 @@ if TYPE_CHECKING:
 
 def make(optimizer: Optimizer) -> optax.GradientTransformation:
     """Return the transformation of gradients into updates that are added to the parameters, by canonical name."""
-    update = _update(optimizer)
-    if optimizer.clip_norm is None:
-        return update
-    return optax.chain(optax.clip_by_global_norm(optimizer.clip_norm), update)
+    parts = [_update(optimizer)]
+    if optimizer.clip_norm is not None:
+        parts.insert(0, optax.clip_by_global_norm(optimizer.clip_norm))
+    if optimizer.rates:
+        parts.append(_by_group(optimizer))
+    return optax.chain(*parts) if len(parts) > 1 else parts[0]
+
+
+def _by_group(optimizer: Optimizer) -> optax.GradientTransformation:
+    """Return what scales each group's whole update, which every formula has its rate as a factor of."""
+    factors = {1.0, *(factor for _, factor in optimizer.rates)}
+
+    def labels(parameters: Mapping[str, Any]) -> dict[str, float]:
+        return {name: rate_factor(optimizer, name) for name in parameters}
+
+    return optax.multi_transform({factor: optax.scale(factor) for factor in factors}, labels)
+
+
+def trained(optimizer: Optimizer, parameters: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
+    """Return the parameters that are trained, which alone an optimiser's state is made of."""
+    return {name: parameters[name] for name in trained_of(optimizer, parameters)}
 
 
 def _update(optimizer: Optimizer) -> optax.GradientTransformation:
@@ -83,9 +100,10 @@ def apply(
     state: Any,
     gradients: dict[str, jax.Array],
 ) -> tuple[dict[str, jax.Array], Any]:
-    """Return parameters and optimiser state after one step."""
-    updates, state = transformation.update(gradients, state, parameters)
-    return optax.apply_updates(parameters, updates), state
+    """Return parameters and optimiser state after one step; a parameter without a gradient is not trained."""
+    before = {name: parameters[name] for name in gradients}
+    updates, state = transformation.update(gradients, state, before)
+    return parameters | optax.apply_updates(before, updates), state
 
 
 def native_name(optimizer: Optimizer) -> str:
@@ -97,6 +115,8 @@ def native_name(optimizer: Optimizer) -> str:
         parts.append("a schedule")
     if optimizer.no_decay:
         parts.append("a mask of the decay")
+    if optimizer.rates:
+        parts.append("multi_transform of the rates")
     if optimizer.clip_norm is not None:
         parts.append("clip_by_global_norm")
     return ", ".join(parts)

@@ -17,7 +17,7 @@ from bakeoff.frameworks.jax import floats
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 _DTYPES = {
     "float32": (np.float32, np.float32),
@@ -102,20 +102,29 @@ class Precision:
         }
 
 
-def differentiated(loss: Callable[..., Any], axis: str | None = None) -> Callable[..., Any]:
+def differentiated(
+    loss: Callable[..., Any], axis: str | None = None, frozen: Collection[str] = ()
+) -> Callable[..., Any]:
     """Return a function of a scale, or None, and the loss's arguments; gradients are means over the axis of a mesh.
 
-    It returns the next scale, whether all gradients are finite, the loss and the gradients.
+    It returns the next scale, whether all gradients are finite, the loss and the gradients of parameters that are not
+    frozen: by the others nothing is differentiated.
 
     The loss has an auxiliary value, which is returned beside it; the gradients are those of the unscaled loss.
     """
-    plain = jax.value_and_grad(loss, has_aux=True)
 
-    def differentiate(scale: DynamicScale | None, *args: Any) -> tuple[Any, Any, Any, Any]:
+    def of_trained(trained: dict[str, Any], held: dict[str, Any], *more: Any) -> Any:
+        return loss(trained | held, *more)
+
+    plain = jax.value_and_grad(of_trained, has_aux=True)
+
+    def differentiate(scale: DynamicScale | None, parameters: dict[str, Any], *more: Any) -> tuple[Any, Any, Any, Any]:
+        held = {name: parameters[name] for name in frozen}
+        args = {name: array for name, array in parameters.items() if name not in held}, held, *more
         if scale is None:
             value, gradients = plain(*args)
             return None, None, value, gradients if axis is None else jax.lax.pmean(gradients, axis)
-        found = scale.value_and_grad(loss, has_aux=True, axis_name=axis)(*args)
+        found = scale.value_and_grad(of_trained, has_aux=True, axis_name=axis)(*args)
         return found.dynamic_scale, found.finite, found.aux, found.grad
 
     return differentiate

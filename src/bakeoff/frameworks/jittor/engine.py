@@ -91,7 +91,7 @@ class Engine:
         trajectory = []
         for given in gradients:
             # The gradient of a sum of products with an array is that array.
-            loss = sum(jt.sum(array * _array(given[name])) for name, array in arrays.items())
+            loss = sum(jt.sum(arrays[name] * _array(gradient)) for name, gradient in given.items())
             optimizers.step(native, optimizer, loss)
             trajectory.append({name: np.array(array.numpy()) for name, array in arrays.items()})
         return trajectory
@@ -187,6 +187,7 @@ class TrainStep(WithoutOutputs, Step):
         self._loss_of, optimizer = training_parts(model)
         network.train()
         named = {name: array for name, (array, _) in nn.parameters(network).items()}
+        optimizers.freeze(optimizer, named)
         self._formula, self._optimizer = optimizer, optimizers.make(optimizer, named)
 
     def run(self, batch: DeviceBatch) -> None:
@@ -205,13 +206,13 @@ class TrainStep(WithoutOutputs, Step):
             _ = array.data
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
-        """Return every parameter's gradient, by the loss that `run` takes."""
+        """Return the gradient of every parameter that is trained, by the loss that `run` takes."""
         before = self.state()
         inputs, targets = batch
         loss = self._loss_of(nn, self._network(inputs), targets, inputs)
-        arrays = [array for array, _ in nn.parameters(self._network).values()]
+        arrays = [array for array, _ in nn.parameters(self._network).values() if not array.is_stop_grad()]
         gradients = {id(array): gradient for array, gradient in zip(arrays, jt.grad(loss, arrays), strict=True)}
-        found = nn.read(self._network, lambda array: gradients[id(array)])
+        found = nn.read(self._network, lambda array: gradients.get(id(array)))
         for name, array in nn.state(self._network).items():
             nn.put(array, before[name])
         jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
@@ -223,7 +224,9 @@ class TrainStep(WithoutOutputs, Step):
         It fuses what it computes with what comes behind, so that those of `gradients` may be rounded otherwise.
         """
         used = optimizers.used(self._optimizer)
-        return nn.read(self._network, lambda array: used[id(array)] if id(array) in used else jt.zeros(array.shape))
+        trained = (array for array, _ in nn.parameters(self._network).values() if not array.is_stop_grad())
+        found = {id(array): used[id(array)] if id(array) in used else jt.zeros(array.shape) for array in trained}
+        return nn.read(self._network, lambda array: found.get(id(array)))
 
     def snapshot(self) -> snapshots.Snapshot:
         """Return copies of network and optimiser; Dropout's random numbers start anew here, and again at `restore`."""

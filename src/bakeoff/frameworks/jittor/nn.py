@@ -382,9 +382,14 @@ def put(array: Any, values: NDArray[Any]) -> None:
 
 
 def read(model: Any, value_of: Callable[[Any], Any]) -> Arrays:
-    """Return what `value_of` gives for each parameter, as its gradient, in canonical arrays of their own memory."""
+    """Return what `value_of` gives for each parameter, as its gradient, in canonical arrays of their own memory.
+
+    A parameter of which it gives None is left out.
+    """
     arrays = {}
     for name, (array, layout) in parameters(model).items():
-        values = value_of(array).numpy()
+        if (value := value_of(array)) is None:
+            continue
+        values = value.numpy()
         arrays[name] = np.array(values if layout is None else layout.to_canonical(values))
     return arrays

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import jittor as jt
 import numpy as np
 
-from bakeoff.frameworks.groups import groups
+from bakeoff.frameworks.groups import groups, in_words
 from bakeoff.frameworks.schedules import factor
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, frozen_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,20 +52,26 @@ class FormulaRMSprop(jt.optim.RMSprop):
         self.pre_step(loss, retain_graph)
         for group in self.param_groups:
             decay = group.get("weight_decay", self._decay)
-            momenta = group.get("m", [None] * len(group["params"]))
+            rate, momenta = group.get("lr", self.lr), group.get("m", [None] * len(group["params"]))
             for p, g, v, m in zip(group["params"], group["grads"], group["values"], momenta, strict=True):
                 if not p.is_stop_grad():
-                    self._update(p, g + decay * p, v, m)
+                    self._update(p, g + decay * p, v, m, rate)
         self.post_step()
 
-    def _update(self, parameter: Any, gradient: Any, v: Any, m: Any) -> None:
+    def _update(self, parameter: Any, gradient: Any, v: Any, m: Any, rate: float) -> None:
         """Update one parameter and its arrays."""
         v.update(self.alpha * v + (1 - self.alpha) * gradient * gradient)
         change = gradient / (jt.sqrt(v) + self.eps)
         if m is not None:
             m.update(self._momentum * m + change)
             change = m
-        parameter.update(parameter - self.lr * change)
+        parameter.update(parameter - rate * change)
+
+
+def freeze(optimizer: Optimizer, parameters: Mapping[str, Any]) -> None:
+    """Have Jittor compute no gradient of parameters, by canonical name, that are not trained."""
+    for name in frozen_of(optimizer, parameters):
+        parameters[name].stop_grad()
 
 
 def make(optimizer: Optimizer, parameters: Mapping[str, Any]) -> Any:
@@ -116,8 +122,13 @@ def used(native: Any) -> dict[int, Any]:
 
 def _set_rate(native: Any, optimizer: Optimizer) -> None:
     """Set the rate of the step that comes, where there is a schedule."""
-    if optimizer.schedule is not None:
-        native.lr = optimizer.learning_rate * float(factor(optimizer.schedule, native.n_step + 1.0, np))
+    if optimizer.schedule is None:
+        return
+    share = float(factor(optimizer.schedule, native.n_step + 1.0, np))
+    native.lr = optimizer.learning_rate * share
+    for group in native.param_groups:
+        if "lr" in group:
+            group["lr"] = group.setdefault("whole_rate", group["lr"]) * share
 
 
 def _clip(native: Any, most: float) -> None:
@@ -145,8 +156,8 @@ def describe(native: Any, optimizer: Optimizer) -> str:
         parts.append(note)
     if optimizer.schedule is not None:
         parts.append("a rate for each step")
-    if len(native.param_groups) > 1:
-        parts.append("a group without decay")
+    if grouped := in_words(native):
+        parts.append(grouped)
     if optimizer.clip_norm is not None:
         parts.append("clipped by the formula")
     return ", ".join(parts)

@@ -22,6 +22,7 @@ from bakeoff.frameworks.mlx.compilation import executed
 from bakeoff.frameworks.mlx.replicas import Replicas
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.spec.errors import UnsupportedError
+from bakeoff.spec.optimizer import trained_of
 from bakeoff.spec.options import DEFAULT
 from bakeoff.spec.selftest import Profiled
 
@@ -100,9 +101,10 @@ class Engine:
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step."""
-        made = optimizers.make(optimizer, {name: name for name in parameters})
+        trained = trained_of(optimizer, parameters)
+        made = optimizers.make(optimizer, {name: name for name in trained})
         present = {name: _array(value) for name, value in parameters.items()}
-        made.init(present)
+        made.init({name: present[name] for name in trained})
         state = [present, made.state]
 
         def update(given: dict[str, mx.array]) -> None:
@@ -217,7 +219,7 @@ class TrainStep(WithoutOutputs, Step):
         loss, optimizer = training_parts(model)
         mx.random.seed(replicas.rank)  # each replica drops by draws of its own
         self._formula = optimizer
-        self._optimizer = optimizers.make(optimizer, self._border.names)
+        self._optimizer = optimizers.make(optimizer, optimizers.trained(optimizer, self._model, self._border.names))
         self._optimizer.init(self._model.trainable_parameters())
         # As MLX's documents have it: all that a step changes, and Dropout draws from the last of them.
         self._state = [self._model.state, self._optimizer.state, mx.random.state]
@@ -254,7 +256,7 @@ class TrainStep(WithoutOutputs, Step):
             memoryview(array)
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
-        """Return every parameter's gradient, by the function that training runs."""
+        """Return the gradient of every parameter that is trained, by the function that training runs."""
         before = self._model.parameters()
         _, gradients = self._differentiate(*batch)
         # What it leaves in the model are the arrays that it has differentiated by, and moved statistics.

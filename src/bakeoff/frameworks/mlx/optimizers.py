@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 import mlx.core as mx
 import mlx.optimizers
-import msgspec
-from mlx.utils import tree_map, tree_reduce
+from mlx.utils import tree_flatten, tree_map, tree_reduce
 
 from bakeoff.frameworks.schedules import factor
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, frozen_of, groups_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,15 +59,25 @@ class FormulaRMSprop(mlx.optimizers.RMSprop):
 def make(optimizer: Optimizer, names: Mapping[str, str]) -> Any:
     """Make the native optimiser of parameters whose canonical names are given by MLX's paths.
 
-    Where some have no decay, it is a MultiOptimizer of two.
+    All are trained. Where some have no decay, or a rate of their own, it is a MultiOptimizer.
     """
-    spared = set(exempt(optimizer, list(names.values())))
-    if not spared:
-        return _native(optimizer)
-    without = msgspec.structs.replace(optimizer, weight_decay=0.0)
+    found = groups_of(optimizer, names.values())
+    natives = list(map(_native, found))
+    if len(natives) == 1:
+        return natives[0]
+    groups = list(map(frozenset, found.values()))
     return mlx.optimizers.MultiOptimizer(
-        [_native(without), _native(optimizer)], [lambda path, _: names[path] in spared]
+        natives, [lambda path, _, group=group: names[path] in group for group in groups[:-1]]
     )
+
+
+def trained(optimizer: Optimizer, model: Any, names: Mapping[str, str]) -> dict[str, str]:
+    """Freeze a model's parameters that are not trained; return the canonical names of the others by MLX's paths."""
+    modules, frozen = dict(model.named_modules()), set(frozen_of(optimizer, names.values()))
+    for path in (path for path, name in names.items() if name in frozen):
+        parent, _, key = path.rpartition(".")
+        modules[parent].freeze(recurse=False, keys=[key])
+    return {path: names[path] for path, _ in tree_flatten(model.trainable_parameters())}
 
 
 def _native(optimizer: Optimizer) -> Any:

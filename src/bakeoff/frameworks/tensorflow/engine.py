@@ -118,12 +118,13 @@ class Engine:
         """Apply the optimiser to given gradients; return the parameters after each step."""
         dtype = keras.config.floatx()
         variables = {name: keras.Variable(value, dtype=dtype) for name, value in parameters.items()}
-        native = optimizers.make(optimizer, variables)
-        native.build(list(variables.values()))
+        trained = optimizers.trained(optimizer, variables)
+        native = optimizers.make(optimizer, trained)
+        native.build(list(trained.values()))
         apply = in_mode(native.apply, self._mode)
         trajectory = []
         for step_gradients in gradients:
-            apply([tf.constant(step_gradients[name], dtype) for name in variables])
+            apply([tf.constant(step_gradients[name], dtype) for name in trained])
             trajectory.append({name: variable.numpy() for name, variable in variables.items()})
         return trajectory
 
@@ -264,14 +265,15 @@ class TrainStep(WithoutOutputs, Step):
         """Add the workload's loss and optimiser."""
         super().__init__(model, options, precision, replicas)
         self._loss_of, optimizer = training_parts(model)
+        self._learning = optimizers.trained(optimizer, self._parameters)
         with replicas.scope():
-            self._native = replicas.taken_as_mean(optimizers.make(optimizer, self._parameters))
+            self._native = replicas.taken_as_mean(optimizers.make(optimizer, self._learning))
             self._optimizer = precision.optimizer(self._native)
-            self._optimizer.build(self._variables)
+            self._optimizer.build(list(self._learning.values()))
         statistics, draws = self._statistics.values(), border.generators(self._net)
         self._changing = [*self._variables, *statistics, *self._optimizer.variables, *draws]
         """What steps change."""
-        self._trained = [variable.value for variable in self._variables]
+        self._trained = [variable.value for variable in self._learning.values()]
         """As TensorFlow's own: of Keras', it knows no type for the gradient of a parameter that the loss never uses."""
         self._compute = in_shards(self._loss_and_gradients, model.shards, list(statistics))
         self._run = in_mode(replicas.each(self._train), options["mode"])
@@ -289,8 +291,10 @@ class TrainStep(WithoutOutputs, Step):
         return loss, self._replicas.mean(gradients)
 
     def _loss_and_gradients(self, inputs: Any, targets: Any) -> tuple[Any, list[Any]]:
-        """Return the loss, and its gradient by every parameter, as the optimiser takes it: scaled in float16."""
-        with phase.training(), tf.GradientTape() as tape:
+        """Return the loss, and its gradient by what is trained, as the optimiser takes it: scaled in float16."""
+        is_whole = len(self._trained) == len(self._variables)
+        with phase.training(), tf.GradientTape(watch_accessed_variables=is_whole) as tape:
+            tape.watch([] if is_whole else self._trained)
             loss = self._loss_of(nn, self._precision.called(self._net, inputs), targets, inputs)
             scaled = self._optimizer.scale_loss(loss)
         gradients = tape.gradient(scaled, self._trained, unconnected_gradients=tf.UnconnectedGradients.ZERO)
@@ -305,12 +309,12 @@ class TrainStep(WithoutOutputs, Step):
         return float(np.mean(self._finished()))
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
-        """Return every parameter's gradient, by the function that training runs."""
+        """Return the gradient of every parameter that is trained, by the function that training runs."""
         statistics = list(self._statistics.values())
         before = snapshots.copies(statistics)
         gradients = settled(self._optimizer, lambda: self._of_first(self._differentiate(*batch)[1]))
         snapshots.put_back(statistics, before)
-        return {name: gradient.numpy() for name, gradient in zip(self._parameters, gradients, strict=True)}
+        return {name: gradient.numpy() for name, gradient in zip(self._learning, gradients, strict=True)}
 
     def _of_first(self, gradients: list[Any]) -> list[Any]:
         """Return the gradients that the first replica has: all have the same."""
@@ -326,7 +330,7 @@ class TrainStep(WithoutOutputs, Step):
 
     def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Return the optimiser's arrays one by one."""
-        return keras_optimizers.arrays(self._native, self._parameters)
+        return keras_optimizers.arrays(self._native, self._learning)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force, with the optimiser."""

@@ -10,7 +10,7 @@ import tensorflow as tf
 from keras import ops
 
 from bakeoff.frameworks.schedules import factor
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt, rate_factor, trained_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -143,9 +143,50 @@ class DecayedRMSprop(_Decayed, FormulaRMSprop):
         return f"weight decay added to the gradient, {super().note}"
 
 
+class _RatesOfGroups:
+    """A Keras optimiser of which each variable has a factor on the rate, that of its decoupled decay with it."""
+
+    factors: list[float]
+    """Of the variables that it is built for, in their order."""
+
+    def _factor(self: Any, variable: Any) -> float:
+        """Return the factor of a variable."""
+        found: float = self.factors[self._get_variable_index(variable)]
+        return found
+
+    def update_step(self: Any, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Update by the group's rate, as Keras does."""
+        rate = ops.convert_to_tensor(learning_rate)
+        own = rate * tf.constant(self._factor(variable), rate.dtype)
+        super().update_step(gradient, variable, own)  # type: ignore[misc]
+
+    def _apply_weight_decay(self: Any, variables: Any) -> None:
+        """Decay as Keras does, which multiplies the rate of all by the decay: that of each group by its factor."""
+        decay = self.weight_decay
+        for own in dict.fromkeys(self.factors) if decay is not None else ():
+            self.weight_decay = decay * own
+            super()._apply_weight_decay([one for one in variables if self._factor(one) == own])  # type: ignore[misc]
+        self.weight_decay = decay
+
+
+def trained(optimizer: Optimizer, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables that are trained, by canonical name; the others are not trainable from now on."""
+    names = trained_of(optimizer, variables)
+    for name in variables.keys() - set(names):
+        variables[name].trainable = False
+    return {name: variables[name] for name in names}
+
+
 def make(optimizer: Optimizer, variables: Mapping[str, Any]) -> Any:
-    """Return the Keras optimiser that computes the formula for these variables, by canonical name; it is not built."""
+    """Return the Keras optimiser that computes the formula for these variables, by canonical name.
+
+    All are trained; it is not built, and is to be built for them in their order.
+    """
     native = _native(optimizer)
+    if optimizer.rates:
+        own = type(native)
+        native.__class__ = type(own.__name__, (_RatesOfGroups, own), {})
+        native.factors = [rate_factor(optimizer, name) for name in variables]
     if spared := exempt(optimizer, list(variables)):
         native.exclude_from_weight_decay(var_list=[variables[name] for name in spared])
     return native
@@ -189,6 +230,8 @@ def describe(native: Any) -> str:
         parts.append("a LearningRateSchedule")
     if getattr(native, "_exclude_from_weight_decay", None):
         parts.append("exclude_from_weight_decay")
+    if isinstance(native, _RatesOfGroups):
+        parts.append("a factor on the rate of each variable")
     if native.global_clipnorm:
         parts.append("global_clipnorm")
     return ", ".join(parts)
