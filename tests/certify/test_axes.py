@@ -14,6 +14,7 @@ HONEST: dict[str, Any] = {
     "update/a.weight": np.ones((13, 12)),
     "position/a.weight": np.arange(12),
     "noise/a.weight": np.ones((6, 12)),
+    "frozen/b.weight": np.ones((7, 32), np.uint8),
     "norms/0": np.ones(8),
     "norm": np.ones(6),
     "optimizer/0/scale": np.ones((4, 4, 2, 3)),

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from bakeoff.spec.framework import FrameworkInfo
     from bakeoff.spec.verdict import Certificate
 
-MODEL = Path(__file__).parent / "contract_cases" / "replicated" / "normalised.py"
+_CASES = Path(__file__).parent / "contract_cases"
+MODEL = _CASES / "replicated" / "normalised.py"
+FINETUNED = _CASES / "models" / "finetuned.py"
+"""A model with frozen parameters, and rates by groups."""
 
 
 def _is_refused(info: FrameworkInfo, statistics: str) -> bool:
@@ -57,7 +60,9 @@ def certified_per_sample(framework: str, sync: str, copy: Path | None = None) ->
     return certificate
 
 
-def certified(framework: str, sync: str, statistics: str, copy: Path | None = None) -> Certificate:
+def certified(
+    framework: str, sync: str, statistics: str, copy: Path | None = None, *, model: Path = MODEL
+) -> Certificate:
     """Return the certificate on two devices of the framework's folder, or of a copy that lies alone in its parent.
 
     In float64 where the framework has it: there is no stage beside the one that is asked for.
@@ -66,7 +71,7 @@ def certified(framework: str, sync: str, statistics: str, copy: Path | None = No
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         if copy is not None:
             _plant(patch, copy)
-        request = Request(workload=str(MODEL), contenders=(text,), size="reduced", data="synthetic", results=folder)
+        request = Request(workload=str(model), contenders=(text,), size="reduced", data="synthetic", results=folder)
         (certificate,) = conductor.verify(request)
     return certificate
 

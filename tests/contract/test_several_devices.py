@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from contract_run import DECLARED, LIMIT_S
-from several_devices import CLIPPED_WAYS, WAYS, certified, certified_per_sample
+from several_devices import CLIPPED_WAYS, FINETUNED, WAYS, certified, certified_per_sample
 
 from bakeoff.environments.options import resolve_options
 from bakeoff.spec.contender import parse_contender
@@ -22,6 +22,15 @@ def test_two_devices_compute_what_the_reference_computes_of_their_shards(
     certificate = certified(framework, sync, statistics)
     assert certificate.passed, certificate.reason
     assert {"gradients", "update", "state"} <= {check.name for check in certificate.checks}
+
+
+@pytest.mark.parametrize(("framework", "sync", "statistics"), WAYS)
+@pytest.mark.by_turns
+def test_two_devices_leave_frozen_parameters_as_they_are(framework: str, sync: str, statistics: str) -> None:
+    """What replicas agree on are gradients of what is trained, clipped by their norm, with the rates of groups."""
+    certificate = certified(framework, sync, statistics, model=FINETUNED)
+    assert certificate.passed, certificate.reason
+    assert {"gradients", "update", "frozen", "state"} <= {check.name for check in certificate.checks}
 
 
 @pytest.mark.parametrize(("framework", "sync"), CLIPPED_WAYS)

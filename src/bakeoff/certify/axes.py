@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 AXES = {
     **dict.fromkeys(("gradient", "state", "later", "first", "norms", "norm", "position"), 1),
-    **dict.fromkeys(("update", "used", "noise"), 2),
+    **dict.fromkeys(("update", "used", "noise", "frozen"), 2),
 }
 """Of each kind of array, as `trial.evidence` and `trial.updates` keep them; what is not named may have any but none."""
 
-POSITIONS = "position"
-"""The one kind that consists of integers; all others are real numbers."""
+INTEGERS = frozenset({"position", "frozen"})
+"""The kinds that consist of integers; all others are real numbers."""
 
 
 def well_formed(arrays: Arrays) -> Arrays:
@@ -29,5 +29,5 @@ def well_formed(arrays: Arrays) -> Arrays:
 
 def _is_well_formed(kind: str, array: NDArray[Any]) -> bool:
     """Return whether an array is what is kept of this kind."""
-    is_of_type = array.dtype.kind in ("iu" if kind == POSITIONS else "f")
+    is_of_type = array.dtype.kind in ("iu" if kind in INTEGERS else "f")
     return is_of_type and array.size > 0 and array.ndim == AXES.get(kind, max(array.ndim, 1))

@@ -134,13 +134,14 @@ class Step(Protocol):
         """
 
     def gradients(self, batch: Any) -> Arrays:
-        """Return the gradient of every parameter, by canonical name and in canonical layout.
+        """Return the gradient of every parameter that is trained, by canonical name and in canonical layout.
 
-        The gradients are computed by the function and in the mode that `run` uses, at the present parameters. The call
-        leaves the step as it was, because the certificate makes it before each of its training steps: an engine whose
-        forward pass moves running statistics restores them, and one whose parameters hold the gradients of the last
-        step leaves these there, for `run` to clear. It is called only on models that draw nothing at random, because
-        each framework has random numbers of its own. Raises UnsupportedError in a scenario that does not train.
+        Of those that the optimiser's `frozen` names, none is computed, in `run` either. The gradients are computed by
+        the function and in the mode that `run` uses, at the present parameters. The call leaves the step as it was,
+        because the certificate makes it before each of its training steps: an engine whose forward pass moves running
+        statistics restores them, and one whose parameters hold the gradients of the last step leaves these there, for
+        `run` to clear. It is called only on models that draw nothing at random, because each framework has random
+        numbers of its own. Raises UnsupportedError in a scenario that does not train.
         """
 
     def norms(self, batch: Any) -> NDArray[np.float64]:
@@ -334,7 +335,10 @@ class Engine(Protocol):
         """
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
-        """Apply the optimiser that `build` makes to given gradients; return the parameters after each step."""
+        """Apply the optimiser that `build` makes to given gradients; return the parameters after each step.
+
+        Gradients are given of the parameters that are trained, and all parameters are returned.
+        """
 
     def rounding(self, share: float, seed: int) -> AbstractContextManager[Any]:
         """Return a context in which each operation's result is moved by a random share of itself, backward passes too.

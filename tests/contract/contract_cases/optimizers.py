@@ -87,6 +87,7 @@ STEADY = SGD(
     weight_decay=0.1,
     nesterov=True,
     no_decay=("*.bias",),
+    rates=(("*.weight", 0.5),),
     clip_norm=0.5,
     schedule=Cosine(steps=12, warmup_steps=1),
 )

@@ -148,6 +148,8 @@ class _RatesOfGroups:
 
     factors: list[float]
     """Of the variables that it is built for, in their order."""
+    decay: float | None
+    """Keras' own `weight_decay`, by the rate of all."""
 
     def _factor(self: Any, variable: Any) -> float:
         """Return the factor of a variable."""
@@ -161,12 +163,14 @@ class _RatesOfGroups:
         super().update_step(gradient, variable, own)  # type: ignore[misc]
 
     def _apply_weight_decay(self: Any, variables: Any) -> None:
-        """Decay as Keras does, which multiplies the rate of all by the decay: that of each group by its factor."""
-        decay = self.weight_decay
-        for own in dict.fromkeys(self.factors) if decay is not None else ():
-            self.weight_decay = decay * own
+        """Decay as Keras does, which multiplies the rate of all by the decay: that of each group by its factor.
+
+        The replicas of a strategy are threads that share this optimiser, and meet within each group.
+        """
+        for own in dict.fromkeys(self.factors) if self.decay is not None else ():
+            self.weight_decay = self.decay * own
             super()._apply_weight_decay([one for one in variables if self._factor(one) == own])  # type: ignore[misc]
-        self.weight_decay = decay
+        self.weight_decay = self.decay
 
 
 def trained(optimizer: Optimizer, variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,6 +190,7 @@ def make(optimizer: Optimizer, variables: Mapping[str, Any]) -> Any:
     if optimizer.rates:
         own = type(native)
         native.__class__ = type(own.__name__, (_RatesOfGroups, own), {})
+        native.decay = native.weight_decay
         native.factors = [rate_factor(optimizer, name) for name in variables]
     if spared := exempt(optimizer, list(variables)):
         native.exclude_from_weight_decay(var_list=[variables[name] for name in spared])
