@@ -3,7 +3,7 @@
 Embeddings of 30,522 tokens and of 512 positions, added, with a LayerNorm; six layers of 12 heads and a dense part of
 3072, each added to its input with a LayerNorm behind it; of the first token a dense layer with ReLU and the two logits.
 Sanh et al., arXiv 1910.01108, as Hugging Face's DistilBertForSequenceClassification: epsilon 1e-12, the exact GELU,
-dropout of 0.1, of 0.2 before the logits. There weights of attention are dropped, too, which `nn.attention` does not do.
+dropout of 0.1, of 0.2 before the logits. There weights of attention are dropped, too, which is left out here.
 The optimiser is that of Hugging Face's run_glue.py, three epochs, with BERT's weight decay of 0.01.
 """
 

@@ -2,7 +2,7 @@
 
 A GPT of six layers, six heads and 384 features without a bias anywhere, as karpathy/nanoGPT has it in model.py and
 config/train_shakespeare_char.py: LayerNorm before each part, the exact GELU, dropout of 0.2, and logits by the
-characters' own embeddings. nanoGPT drops weights of attention, too, which `nn.attention` does not.
+characters' own embeddings. nanoGPT drops weights of attention, too, which is left out here.
 """
 
 from __future__ import annotations

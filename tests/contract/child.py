@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jittor_quick
 import msgspec
 import numpy as np
-from contract_cases import dropout, lowered, normal, steady, traced
+from contract_cases import attention_dropout, dropout, lowered, normal, steady, traced
 from contract_cases.cases import CASES
 from contract_cases.messages import Answer, Job, Request
 from contract_cases.optimizers import OPTIMIZERS, STEADY
@@ -166,6 +166,12 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         for rate in dropout.RATES
     }
     work["dropout in a scan"] = lambda: _dropout(engine, job.options, dropout.build_in_scan)
+    work |= {
+        f"attention dropout/{rate}": lambda rate=rate: _dropout(
+            engine, job.options, attention_dropout.build(rate), attention_dropout
+        )
+        for rate in attention_dropout.RATES
+    }
     work["normal"] = lambda: _normal(engine, job.options)
     work |= {
         f"stochastic/{rate}": lambda rate=rate: _dropout(engine, job.options, dropout.build(rate, "StochasticDepth"))
@@ -331,9 +337,9 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-def _dropout(engine: Engine, options: dict[str, str], build: Any) -> dict[str, Any]:
+def _dropout(engine: Engine, options: dict[str, str], build: Any, case: Any = dropout) -> dict[str, Any]:
     """Return the outputs in evaluation, the losses of steps that change nothing, and how far a step moves elements."""
-    found = _drawn(engine, options, build, dropout)
+    found = _drawn(engine, options, build, case)
     return {"outputs": found["outputs"], "losses": found["losses"], "moved": found["moved/each"]}
 
 

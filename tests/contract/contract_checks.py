@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from contract_cases import dropout, normal, steady
+from contract_cases import attention_dropout, dropout, normal, steady
 from contract_cases.cases import CASES
 from contract_cases.vocabulary import expected_gradients, expected_loss, expected_state
 
@@ -111,22 +111,20 @@ def case(name: str, found: Arrays) -> Iterator[Held]:
         yield from running_statistics(name, found)
 
 
-def dropped(rate: float, found: Arrays) -> Iterator[Held]:
+def dropped(rate: float, found: Arrays, axes: tuple[str, ...] = ("samples", "features")) -> Iterator[Held]:
     """Yield how far dropout in training is from dropping each element by itself, scaling the others by 1 / (1 - rate).
 
-    `moved` is by how much a step has moved each element's own parameter: zero, or that factor.
+    `moved` is by how much a step has moved each element's own parameter, along these axes: zero, or that factor.
     """
     moved = found["moved"]
     is_kept = moved != 0
     factor = np.abs(moved[is_kept] * (1 - rate) - 1)
     yield Held("the factor of what is kept", float(factor.max(initial=0.0)), SCALED)
     yield _share("the share of dropped elements", 1 - is_kept.mean(), rate, is_kept.size)
-    # Of two elements of one column, and of two of one row, the share of which both are dropped.
-    for what, a, b in (
-        ("of two samples both", is_kept[::2], is_kept[1::2]),
-        ("of two features both", is_kept[:, ::2], is_kept[:, 1::2]),
-    ):
-        yield _share(what, (~a & ~b).mean(), rate**2, a.size)
+    # Of two neighbours along each axis, the share of which both are dropped.
+    for axis, name in enumerate(axes):
+        a, b = (np.take(is_kept, range(first, is_kept.shape[axis], 2), axis) for first in (0, 1))
+        yield _share(f"of two {name} both", (~a & ~b).mean(), rate**2, a.size)
     yield Held("equal losses of steps", float(dropout.STEPS - len(set(found["losses"].tolist()))), NONE)
 
 
@@ -153,6 +151,13 @@ def evaluated(rate: float, found: Arrays) -> Iterator[Held]:
     """Yield how far dropout in evaluation is from doing nothing."""
     weights = plan.weights(dropout.build(rate), SIZE, 0)
     yield Held("outputs", _distance(found["outputs"], weights["first.bias"] + weights["each"]), OUTPUTS)
+
+
+def weights_dropped(rate: float, found: Arrays) -> Iterator[Held]:
+    """Yield how far dropout on attention's weights is from dropping each by itself, and in evaluation from nothing."""
+    yield from dropped(rate, found, attention_dropout.AXES)
+    each = plan.weights(attention_dropout.build(rate), SIZE, 0)["each"]
+    yield Held("outputs", _distance(found["outputs"], each.reshape(len(each), -1)), OUTPUTS)
 
 
 def normal_draws(found: Arrays) -> Iterator[Held]:

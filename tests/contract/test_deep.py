@@ -46,7 +46,7 @@ from several_devices import CLIPPED_WAYS, WAYS
 
 from bakeoff.spec.contender import parse_contender
 
-TURNS = 600
+TURNS = 900
 """Runs in which each of the slow frameworks has all that one of them computes by turns."""
 
 

@@ -173,6 +173,18 @@ def test_a_kernel_that_cannot_compute_an_attention_is_refused_with_its_reason() 
     assert not asked.refuses("case/attention that is causal, with fewer heads of keys")
 
 
+@pytest.mark.parametrize("work", ["attention dropout/0.1", "case/attention with dropout, mask, bias and scale"])
+def test_a_kernel_that_cannot_drop_is_refused_with_its_reason(work: str) -> None:
+    """In steps that drop, and in the certificate, which drops nothing and has to be of the same kernel."""
+    assert "flash takes no dropout" in computed_by("torch:attention=flash").refusal(work)
+
+
+@pytest.mark.parametrize("framework", ["torch", "mlx"])
+def test_what_attends_where_weights_are_dropped_is_read_back(framework: str) -> None:
+    """Beside the kernel of evaluation, which drops nothing, the one that the training step takes."""
+    assert "math" in computed(framework).settings("forgetting", "train")["attention"].split(", ")
+
+
 @pytest.mark.parametrize(("framework", "option", "value"), VALUES)
 def test_every_value_is_computed_or_refused_with_its_reason(framework: str, option: str, value: str) -> None:
     """A value that a framework declares is in a contender above, or is refused on a processor with the reason."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contract_cases import dropout
+from contract_cases import attention_dropout, dropout
 from contract_cases.cases import CASES
 from contract_cases.vocabulary import expected_gradients
 from contract_checks import (
@@ -14,6 +14,7 @@ from contract_checks import (
     outputs,
     running_statistics,
     state_of,
+    weights_dropped,
     weights_of,
 )
 from contract_run import DECLARED, LIMIT_S, computed, program
@@ -79,7 +80,7 @@ def test_a_form_for_float64_alone_computes_the_same(framework: str, case: str) -
     assert [held for held in loss_and_gradients(case, found) if not held.passed] == []
 
 
-@pytest.mark.parametrize("case", ["curves of straight pieces"])
+@pytest.mark.parametrize("case", ["curves of straight pieces", "attention with dropout, mask, bias and scale"])
 def test_gradients_in_float64_agree(case: str) -> None:
     """PyTorch and JAX give the same gradients in float64, far closer than central differences could tell."""
     by_torch, by_jax = (in_float64.of(f"case/{case}") for name in ("torch", "jax") if (in_float64 := program(name)))
@@ -119,6 +120,14 @@ def test_dropout_does_nothing_in_evaluation(framework: str, rate: float) -> None
     """In evaluation nothing is dropped, and nothing scaled."""
     found = computed(framework).of(f"dropout/{rate}")
     assert [held for held in evaluated(rate, found) if not held.passed] == []
+
+
+@FRAMEWORKS
+@pytest.mark.parametrize("rate", attention_dropout.RATES)
+def test_dropout_on_attentions_weights_drops_and_scales(framework: str, rate: float) -> None:
+    """In training each weight of each call is dropped by itself, anew in every step; in evaluation none is."""
+    found = computed(framework).of(f"attention dropout/{rate}")
+    assert [held for held in weights_dropped(rate, found) if not held.passed] == []
 
 
 @FRAMEWORKS

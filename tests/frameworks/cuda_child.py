@@ -212,12 +212,16 @@ def jax() -> dict[str, Any]:
 
 
 def cudnns() -> list[bool]:
-    """Lower attention of each kind of mask for CUDA; return whether the program, forward and backward, has cuDNN's."""
+    """Lower attention of each kind of mask for CUDA; return whether the program, forward and backward, has cuDNN's.
+
+    Behind it whether an attention that drops weights is refused.
+    """
     import jax
     import jax.numpy as jnp
     from jax._src.cudnn import fused_attention_stablehlo as fused
 
-    from bakeoff.frameworks.jax import attention
+    from bakeoff.frameworks.jax import attention, nn, phase
+    from bakeoff.spec.errors import UnsupportedError
 
     queries = jnp.ones((2, 16, 4, 8), jnp.bfloat16)
     masks = (None, jnp.ones((2, 1, 1, 16), bool), jnp.ones((1, 1, 16, 16), bool))
@@ -233,6 +237,11 @@ def cudnns() -> list[bool]:
             lowered = jax.jit(jax.grad(loss)).trace(queries).lower(lowering_platforms=("cuda",))
             text = lowered.as_text()
             found.append(text.count(attention.CUDNNS_CALL) == 2)
+    try:
+        with phase.training(jax.random.key(0)):
+            attention.attention(queries, queries, queries, dropout=nn.Dropout(0.1))
+    except UnsupportedError as error:
+        found.append("no dropout on its weights" in str(error))
     whole = jnp.broadcast_to(masks[1], (2, 1, 16, 16))
     given = [attention._for_each_pair(one, 16, 16) for one in (masks[1], masks[1].astype(jnp.float32))]
     return [*found, *(bool((one == whole).all()) for one in given), attention._for_each_pair(None, 16, 16) is None]

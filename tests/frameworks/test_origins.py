@@ -69,6 +69,10 @@ def test_names_are_no_part_of_the_program() -> None:
             '%d = f32[4]{0} dot(%a), metadata={op_name="jit(f)/L.net/F.attention/dot"}',
             Origin("attention", "forward", "net", "attention"),
         ),
+        (
+            '%d = f32[4]{0} multiply(%a), metadata={op_name="jit(f)/L.net/F.attention/L.first/mul"}',
+            Origin("attention", "forward", "net", "attention"),
+        ),
         ('%d = f32[4]{0} dot(%a), metadata={op_name="jit(f)/L.rnn/dot"}', Origin("recurrent", "forward", "rnn")),
         ('%d = f32[4]{0} custom-call(%a), custom_call_target="__cudnn$convForward"', Origin("convolution")),
         ('%d = f32[4]{0} custom-call(%a), custom_call_target="Mystery"', Origin("other")),

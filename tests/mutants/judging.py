@@ -1,7 +1,7 @@
 """What is asked about a mutant, and the project's own check that answers.
 
-case/NAME, dropout/RATE, dropout in a scan, input/WAY/MODEL, optimizer/NAME   the contract of vocabulary, input and
-                    optimisers
+case/NAME, dropout/RATE, dropout in a scan, attention dropout/RATE, input/WAY/MODEL, optimizer/NAME   the contract of
+                    vocabulary, input and optimisers
 WORKLOAD/SCENARIO   the certificate at reduced size
 steady/WORKLOAD     the contract of snapshots
 independent/NAME    the independent implementation of a workload
@@ -149,6 +149,12 @@ def _of_dropout_in_a_scan(framework: str, _: str, copy: Path | None) -> Iterator
     found = contender(framework).of("dropout in a scan", folder=copy)
     yield from _each(contract_checks.dropped(IN_SCAN, found))
     yield from _each(contract_checks.evaluated(IN_SCAN, found))
+
+
+def _of_attention_dropout(framework: str, rate: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield what the contract says of dropout on attention's weights."""
+    found = contender(framework).of(f"attention dropout/{rate}", folder=copy)
+    yield from _each(contract_checks.weights_dropped(float(rate), found))
 
 
 def _of_normal(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
@@ -362,6 +368,7 @@ _ANSWERS: dict[str, Any] = {
     "case": _of_case,
     "dropout": _of_dropout,
     "dropout in a scan": _of_dropout_in_a_scan,
+    "attention dropout": _of_attention_dropout,
     "normal": _of_normal,
     "stochastic": _of_stochastic,
     "input": _of_input,

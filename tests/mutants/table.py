@@ -26,7 +26,7 @@ and writes this page; every run of the tests plants a part of them, which the ha
 that changes no number is marked as equivalent, and its test shows that not a bit differs.
 
 What is asked ([tests/mutants/judging.py](../tests/mutants/judging.py)): `case`, `dropout`, `dropout in a scan`,
-`normal`, `stochastic`,
+`attention dropout`, `normal`, `stochastic`,
 `optimizer`, `input` and `steady` are the contract that every framework is held to; `mlp-mnist/train` is a certificate
 at reduced size; `independent` is the independent implementation of a workload; `timer` is the timer's self-test,
 `timer of long steps` and `timer of inference` of steps as long as its blocks;
@@ -43,6 +43,7 @@ _KINDS = {
     "case": "the contract of the vocabulary",
     "dropout": "the contract of the vocabulary",
     "dropout in a scan": "the contract of the vocabulary",
+    "attention dropout": "the contract of the vocabulary",
     "normal": "the contract of the vocabulary",
     "stochastic": "the contract of the vocabulary",
     "optimizer": "the contract of the optimisers",

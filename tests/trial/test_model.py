@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from bakeoff.frameworks.dropping import drops
 from bakeoff.spec.trial import KINDS, Purpose, TrialSpec
 from bakeoff.store.files import TRIAL_FILE
 from bakeoff.trial.draws import fixed_normal
@@ -31,6 +32,23 @@ def test_dropout_is_in_all_steps_and_not_in_the_certificate(trial_of: Any, purpo
     model = make_model(trial)
     model.build(SimpleNamespace(**vars(plan._VOCABULARY) | {"Dropout": dropout}), model.size)
     assert set(made[-1:]) == rates
+
+
+def test_what_drops_nothing_in_the_certificate_says_what_it_stands_for(trial_of: Any, tmp_path: Path) -> None:
+    """A function that computes otherwise where it drops is certified so; one of rate 0 as where nothing drops."""
+    text = Path(load("mlp-mnist").path).read_text()
+    path = tmp_path / "dropping.py"
+    own = "self.drop = nn.Dropout(0.25); self.none = nn.Dropout(0.0)"
+    path.write_text(text.replace("super().__init__()", f"super().__init__(); {own}"))
+    written = msgspec.json.decode((trial_of(Path("fake")) / TRIAL_FILE).read_bytes(), type=TrialSpec)
+    trial = msgspec.structs.replace(
+        written, workload_path=str(path), workload_sha256=load(path).sha256, purpose="certify"
+    )
+    model = make_model(trial)
+    made = model.build(plan._VOCABULARY, model.size)
+    assert made.drop.rate == made.none.rate == 0.0
+    assert [drops(one, one.rate) for one in (made.drop, made.none)] == [True, False]
+    assert not drops(None, 0.0)
 
 
 class InNumPy:

@@ -84,8 +84,14 @@ def place(names: Iterable[str], paths: Collection[str]) -> Place:
 
 
 def entered(where: Place, name: str, paths: Collection[str]) -> Place:
-    """Return the place within one more scope; any other name changes nothing."""
+    """Return the place within one more scope; any other name changes nothing.
+
+    A layer within attention is the Dropout that it was given: what that computes is attention's, as where one kernel
+    does both.
+    """
     if name.startswith(LAYER):
+        if where.function == "attention":
+            return where
         return Place(_known(name.removeprefix(LAYER), paths))
     if name.startswith(FUNCTION):
         return where._replace(function=_known(name.removeprefix(FUNCTION), FUNCTIONS))

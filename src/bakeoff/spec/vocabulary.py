@@ -266,12 +266,14 @@ FUNCTIONS: dict[str, str] = {
         "In which order more than two are multiplied is each framework's own. Not for feature maps."
     ),
     "attention": (
-        "attention(q, k, v, causal=False, mask=None, bias=None, scale=None): softmax(scale q k^T + bias) v for each "
-        "head; each (batch, length, heads, features), and so is the result; scale None is 1 / sqrt(features). mask is "
-        "boolean, True attends; mask and bias go with (batch, heads, length of q, length of k), an axis of 1 for all. "
-        "causal: each position attends to itself and to those before, of equal lengths. Fewer heads of k and v than of "
-        "q, where they divide: each serves the next few of q. A row that attends to nothing has no one meaning: it "
-        "is 0 or the mean of v, by framework (docs/options.md), and a model must not have one."
+        "attention(q, k, v, causal=False, mask=None, bias=None, scale=None, dropout=None): softmax(scale q k^T + bias) "
+        "v for each head; each (batch, length, heads, features), and so is the result; scale None is 1 / "
+        "sqrt(features). mask is boolean, True attends; mask and bias go with (batch, heads, length of q, length of "
+        "k), an axis of 1 for all. causal: each position attends to itself and to those before, of equal lengths. "
+        "Fewer heads of k and v than of q, where they divide: each serves the next few of q. A row that attends to "
+        "nothing has no one meaning: it is 0 or the mean of v, by framework (docs/options.md), and a model must not "
+        "have one. dropout is a layer nn.Dropout(rate) of the model, as in dropout=self.drop: each weight of the "
+        "softmax is dropped by itself, as that layer drops; a kernel that cannot is then not taken (docs/options.md)."
     ),
     "scan": (
         "scan(step, state, inputs): step(state, x) -> (state, output) for each place of axis 1 of the inputs, in "

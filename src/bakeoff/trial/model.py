@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from bakeoff.frameworks.dropping import standing_for
 from bakeoff.frameworks.engine import Model
 from bakeoff.spec.metric import MetricReading
 from bakeoff.spec.scenario import SCENARIOS
@@ -86,4 +87,4 @@ def _with_fixed_draws(build: Callable[[Any, Any], Any], own: tuple[str, ...]) ->
 def _checked(layer: Any, rate: float) -> Any:
     """Make the framework's own layer with the given rate, so that a bad one is refused, and return one of rate 0."""
     layer(rate)
-    return layer(0.0)
+    return standing_for(rate, layer(0.0))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bakeoff.workloads.layers import Dropout, Layer
+from bakeoff.workloads.layers_maps import StochasticDepth
 from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_real
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class Attention(NamedTuple):
     mask: Any
     bias: Any
     scale: Any
+    dropout: Any
 
 
 def attended(counter: Counter, asked: Attention) -> Shape:
@@ -37,6 +40,7 @@ def attended(counter: Counter, asked: Attention) -> Shape:
     less than is counted, at most by half.
     """
     _check(asked)
+    _check_dropout(counter, asked.dropout)
     q, k, v, bias = asked.q, asked.k, asked.v, asked.bias
     batch, length, heads, features = q.dims
     pairs = batch * heads * length * k.dims[1]
@@ -96,6 +100,20 @@ def _check_scale(scale: Any) -> None:
     if scale is not None and (isinstance(scale, bool) or not isinstance(scale, Real)):
         msg = f"nn.attention: scale={scale!r}: it must be a number, or None for 1 / sqrt(features)"
         raise LayoutError(msg)
+
+
+def _check_dropout(counter: Counter, dropout: Any) -> None:
+    """Raise LayoutError for anything but a layer of Dropout that the model holds, or None."""
+    if dropout is None:
+        return
+    if not isinstance(dropout, Dropout) or isinstance(dropout, StochasticDepth):
+        found = f"nn.{type(dropout).__name__}" if isinstance(dropout, Layer) else repr(dropout)
+        msg = (
+            f"nn.attention: dropout is {found}; it must be a layer of the model, self.drop = nn.Dropout(rate) in "
+            "__init__ and dropout=self.drop here, so that nothing is dropped in evaluation, or None"
+        )
+        raise LayoutError(msg)
+    counter.check_held(dropout, "called")
 
 
 def _check_added(name: str, x: Any, pairs: tuple[int, ...]) -> None:

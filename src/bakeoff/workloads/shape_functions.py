@@ -119,9 +119,10 @@ class Functions(ArrayFunctions):
         mask: Shape | None = None,
         bias: Shape | None = None,
         scale: float | None = None,
+        dropout: Any = None,
     ) -> Shape:
         """Count both products of every head."""
-        return attended(self._counter, Attention(q, k, v, causal, mask, bias, scale))
+        return attended(self._counter, Attention(q, k, v, causal, mask, bias, scale, dropout))
 
     def sparse_matmul(self, x: Shape, rows: Shape, columns: Shape, values: Shape, count: int) -> Shape:
         """Count a product for each element of the sparse matrix and each feature."""

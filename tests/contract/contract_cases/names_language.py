@@ -1,15 +1,21 @@
-"""Attention with causal, masks, bias, scale and fewer heads of keys; an embedding that is the output's product, too."""
+"""Attention with causal, masks, bias, scale, dropout and fewer heads of keys; an embedding that attends."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bakeoff.frameworks.dropping import standing_for
+from bakeoff.spec.vocabulary import VOCABULARY
 from contract_cases.vocabulary import BATCH, CLASSES, Case, linear, model, softmax
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from contract_cases.vocabulary import Array, Weights
 
 LENGTH, HEADS, FEATURES = 5, 4, 3
@@ -91,6 +97,19 @@ def in_numpy(q: Array, k: Array, v: Array, mask: Any = 1, bias: Any = 0.0, scale
     return (softmax(np.where(np.asarray(mask, bool), scores, -1e30)) @ v).transpose(0, 2, 1, 3)
 
 
+def dropping(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a case's `build` in which attention is computed as where weights are dropped, and drops nothing."""
+
+    def build_with(nn: Any) -> Any:
+        drop = standing_for(0.5, nn.Dropout(0.0))
+        names = {name: getattr(nn, name) for name in VOCABULARY if hasattr(nn, name)}
+        made = build(SimpleNamespace(**names | {"attention": partial(nn.attention, dropout=drop)}))
+        made.drop = drop
+        return made
+
+    return build_with
+
+
 def tied(nn: Any) -> Any:
     """Use one table for the rows of the inputs and for the product of the outputs."""
     layers = {"table": nn.Embedding(7, 4)}
@@ -105,6 +124,15 @@ CASES: dict[str, Case] = {
         x=np.random.RandomState(1).standard_normal((BATCH, LENGTH, LENGTH)).astype(np.float32),
     ),
     "attention with mask, bias and scale": Case(names=("attention",), build=masked, forward=masked_in_numpy, x=MASKS),
+    "attention with dropout that is causal, with fewer heads of keys": Case(
+        names=("attention",),
+        build=dropping(causal),
+        forward=causal_in_numpy,
+        x=np.random.RandomState(1).standard_normal((BATCH, LENGTH, LENGTH)).astype(np.float32),
+    ),
+    "attention with dropout, mask, bias and scale": Case(
+        names=("attention",), build=dropping(masked), forward=masked_in_numpy, x=MASKS
+    ),
     "embedding that attends": Case(
         names=("Embedding",),
         build=tied,

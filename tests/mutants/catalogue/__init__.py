@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from catalogue import (
+    attention_dropout,
     certificate,
     changed,
     clock,
@@ -59,6 +60,7 @@ _EVERY: list[Mutant] = [
         sequences,
         graphs,
         names,
+        attention_dropout,
         per_sample,
         per_sample_ways,
         explanation,

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 
+from bakeoff.frameworks.dropping import drops
+from bakeoff.frameworks.jax import phase
 from bakeoff.spec.errors import UnsupportedError
 
 IMPLEMENTATIONS: dict[str, Literal["xla", "cudnn"]] = {"default": "xla", "math": "xla", "cudnn": "cudnn"}
@@ -51,14 +53,19 @@ def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
     mask: Any = None,
     bias: Any = None,
     scale: float | None = None,
+    dropout: Any = None,
 ) -> jax.Array:
     """Return scaled dot-product attention of (batch, length, heads, features), as JAX's own function computes it.
 
-    That function takes the softmax in float32 whatever its arguments are, and values of as many features as the keys;
-    in float64, and for other values, its formula is written out.
+    That function takes the softmax in float32 whatever its arguments are, values of as many features as the keys, and
+    no dropout; in float64, for other values, and where weights are dropped, its formula is written out.
     """
     _has_attended[0] = True
     scale = q.shape[-1] ** -0.5 if scale is None else scale
+    if phase.in_training() and drops(dropout, getattr(dropout, "rate", 0.0)):
+        if _chosen[0] == "cudnn":
+            raise UnsupportedError(_NO_DROPOUT)
+        return _written_out(q, k, v, causal, mask, bias, scale, dropout)
     if q.dtype == jnp.float64 or v.shape[-1] != k.shape[-1]:
         return _written_out(q, k, v, causal, mask, bias, scale)
     if _chosen[0] == "cudnn":
@@ -74,18 +81,25 @@ def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
         raise UnsupportedError(msg) from error
 
 
+_NO_DROPOUT = (
+    "attention=cudnn: jax.nn.dot_product_attention takes no dropout on its weights, which this model has; choose "
+    "attention=default or math"
+)
+
+
 def _for_each_pair(values: Any, queries: int, keys: int) -> Any:
     """Return a mask or bias with an element for each query and key, as cuDNN wants them; None as it is."""
     return None if values is None else jnp.broadcast_to(values, (*values.shape[:-2], queries, keys))
 
 
 def _written_out(  # noqa: PLR0913, PLR0917 - as above
-    q: jax.Array, k: jax.Array, v: jax.Array, causal: bool, mask: Any, bias: Any, scale: float
+    q: jax.Array, k: jax.Array, v: jax.Array, causal: bool, mask: Any, bias: Any, scale: float, dropout: Any = None
 ) -> jax.Array:
-    """Return the same by its formula, in the arguments' own precision."""
+    """Return the same by its formula, with the softmax in no less than float32, too, and its weights dropped."""
     groups = q.shape[2] // k.shape[2]
     k, v = (one if groups == 1 else jnp.repeat(one, groups, axis=2) for one in (k, v))
-    logits = jnp.einsum("bqhf,bkhf->bhqk", q, k) * scale
+    precise = jnp.promote_types(q.dtype, jnp.float32)
+    logits = jnp.einsum("bqhf,bkhf->bhqk", q, k, preferred_element_type=precise) * scale
     if bias is not None:
         logits = logits + bias
     if causal:
@@ -93,4 +107,5 @@ def _written_out(  # noqa: PLR0913, PLR0917 - as above
         mask = earlier if mask is None else mask & earlier
     if mask is not None:
         logits = jnp.where(mask, logits, jnp.finfo(logits.dtype).min)
-    return jnp.einsum("bhqk,bkhf->bqhf", jax.nn.softmax(logits), v)
+    weights = jax.nn.softmax(logits).astype(k.dtype)
+    return jnp.einsum("bhqk,bkhf->bqhf", weights if dropout is None else dropout(weights), v)

@@ -15,7 +15,14 @@ _LOWEST = float(np.finfo(np.float32).min)
 
 
 def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
-    q: Any, k: Any, v: Any, causal: bool = False, mask: Any = None, bias: Any = None, scale: float | None = None
+    q: Any,
+    k: Any,
+    v: Any,
+    causal: bool = False,
+    mask: Any = None,
+    bias: Any = None,
+    scale: float | None = None,
+    dropout: Any = None,
 ) -> Any:
     """Scaled dot-product attention of (batch, length, heads, features).
 
@@ -31,7 +38,8 @@ def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
     if mask is not None:
         excluded = jt.ternary(mask, jt.float32(0), jt.float32(_LOWEST))
         bias = excluded if bias is None else jt.maximum(bias + excluded, _LOWEST)
-    return jt.transpose(scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=scale), 1, 2)
+    rate = dropout.p if dropout is not None and dropout.is_train else 0.0
+    return jt.transpose(scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=rate, scale=scale), 1, 2)
 
 
 def _repeated(x: Any, times: int) -> Any:

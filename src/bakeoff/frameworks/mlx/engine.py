@@ -16,7 +16,18 @@ import numpy as np
 from mlx.utils import tree_flatten
 
 from bakeoff.frameworks import denormals
-from bakeoff.frameworks.mlx import compilation, graphs, memory, nn, optimizers, peaks, recurrent, snapshots, threads
+from bakeoff.frameworks.mlx import (
+    attention,
+    compilation,
+    graphs,
+    memory,
+    nn,
+    optimizers,
+    peaks,
+    recurrent,
+    snapshots,
+    threads,
+)
 from bakeoff.frameworks.mlx.border import Border, once
 from bakeoff.frameworks.mlx.compilation import executed
 from bakeoff.frameworks.mlx.replicas import Replicas
@@ -131,6 +142,7 @@ class Step:
 
     def __init__(self, model: Model, options: Mapping[str, str], replicas: Replicas) -> None:
         """Build the model and load its weights."""
+        attention.forget()
         self._model = model.build(nn, model.size)
         once(self._model)
         self._border = Border(self._model)
@@ -187,7 +199,7 @@ class Step:
             "denormals": denormals.in_force(lambda *both: np.array(mx.multiply(*map(mx.array, both))), 1),
             "optimizer": None,
             "loss_scaling": None,
-            "attention": "mx.fast.scaled_dot_product_attention",
+            "attention": attention.taken(),
             **recurrent.settings(self._model),
             **self._replicas.settings(),
             **graphs.in_force.settings(),

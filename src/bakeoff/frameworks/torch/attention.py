@@ -5,12 +5,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from bakeoff.frameworks.dropping import stands_for_one
 from bakeoff.spec.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 _CHOICES = {0: "math", 1: "flash", 2: "efficient", 3: "cudnn"}
 """The option's word for each value of PyTorch's enumeration (torch.nn.attention.SDPBackend)."""
@@ -61,7 +67,14 @@ def _cast(one: Any) -> Any:
 
 
 def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
-    q: Any, k: Any, v: Any, causal: bool = False, mask: Any = None, bias: Any = None, scale: float | None = None
+    q: Any,
+    k: Any,
+    v: Any,
+    causal: bool = False,
+    mask: Any = None,
+    bias: Any = None,
+    scale: float | None = None,
+    dropout: Any = None,
 ) -> Any:
     """Scaled dot-product attention of (batch, length, heads, features), by PyTorch's fused kernels.
 
@@ -76,16 +89,31 @@ def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
         added = torch.where(mask, added, -math.inf)
     heads = [one.transpose(1, 2) for one in (q, k, v)]
     asked = {"attn_mask": added, "is_causal": causal and added is None, "scale": scale}
-    asked["enable_gqa"] = k.shape[2] != q.shape[2]
-    if not torch.compiler.is_compiling() and _left[0]:
-        _note(*heads, **asked)
+    asked |= {"enable_gqa": k.shape[2] != q.shape[2], "dropout_p": 0.0}
+    if dropout is not None and dropout.training:
+        asked["dropout_p"] = dropout.p
     try:
-        attended = F.scaled_dot_product_attention(*heads, **asked)
+        with _kernels(q, dropout):
+            if not torch.compiler.is_compiling() and _left[0]:
+                _note(*heads, **asked)
+            attended = F.scaled_dot_product_attention(*heads, **asked)
     except RuntimeError as error:
         if not any(said in str(error) for said in _SAID):
             raise
         raise UnsupportedError(_NO_KERNEL) from error
     return attended.transpose(1, 2)
+
+
+def _kernels(q: Any, dropout: Any) -> AbstractContextManager[Any]:
+    """Return the context in which an attention takes the kernel that it takes where its dropout drops.
+
+    On CUDA each kernel drops, else math alone: without this, the certificate would be of another one.
+    """
+    if dropout is None or not dropout.training or not stands_for_one(dropout) or q.device.type == "cuda":
+        return nullcontext()
+    if not torch.backends.cuda.math_sdp_enabled():
+        raise UnsupportedError(_NO_KERNEL)
+    return sdpa_kernel(SDPBackend.MATH)
 
 
 _SAID = ("No available kernel", "Invalid backend")
@@ -94,5 +122,5 @@ _SAID = ("No available kernel", "Invalid backend")
 _NO_KERNEL = (
     "none of PyTorch's kernels that attention=... allows computes this attention: flash, efficient and cudnn take "
     "neither a trained bias nor values of other features than the keys'; on CUDA flash takes no mask, and flash and "
-    "cudnn take bfloat16 and float16 alone; choose attention=default or math"
+    "cudnn take bfloat16 and float16 alone; on a processor flash takes no dropout; choose attention=default or math"
 )
