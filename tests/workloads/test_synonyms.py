@@ -324,7 +324,7 @@ TAKEN: dict[str, tuple[str, dict[str, str], tuple[int, ...]]] = {
         {"near": "nn.sqrt(nn.sum(d * d, -1))", "far": "nn.sqrt(nn.sum(d * d, -1))"},
         (),
     ),
-    "categorical_crossentropy": ("-nn.mean(nn.sum(targets * nn.log_softmax(outputs), -1))", {}, ()),
+    "categorical_crossentropy": ("nn.cross_entropy(logits, targets)", {}, ()),
     "dice_loss": (
         "1.0 - 2.0 * nn.sum(p * targets) / (nn.sum(p) + nn.sum(targets))",
         {"p": "nn.sigmoid(logits)"},

@@ -297,12 +297,16 @@ FUNCTIONS: dict[str, str] = {
 
 LOSSES: dict[str, str] = {
     "cross_entropy": (
-        "cross_entropy(logits, labels, label_smoothing=0.0, ignore=None, reduction='mean'): of the softmax over the "
-        "last axis; labels int32 of the shape of all axes before it: logits (batch, classes) or (batch, length, "
-        "classes), or a feature map with labels (batch, height, width). For each label "
-        "(1 - label_smoothing) * -log p[label] + label_smoothing * the mean over all classes of -log p. Labels of the "
+        "cross_entropy(logits, labels, label_smoothing=0.0, ignore=None, reduction='mean', weight=None): of the "
+        "softmax over the last axis; labels int32 of the shape of all axes before it: logits (batch, classes) or "
+        "(batch, length, classes), or a feature map with labels (batch, height, width). For each label (1 - "
+        "label_smoothing) * -log p[label] + label_smoothing * the mean over all classes of -log p. Labels of the "
         "number `ignore` count nowhere: their loss is 0, and the mean is over the others. reduction is 'mean' or 'sum' "
-        "over all labels, or 'none': one loss for each."
+        "over all labels, or 'none': one loss for each. weight is a number for each class, as a tuple or an array that "
+        "is not trained: each -log p above is times its class's, and the mean is over the sum of the weights of the "
+        "labels that count. Labels of real numbers and of the logits' shape, t, are the share of each class: the sum "
+        "over the classes of -weight * ((1 - label_smoothing) * t + label_smoothing / classes) * log p, whose mean is "
+        "over all places, whatever the weights are; no label is there to ignore."
     ),
     "binary_cross_entropy": (
         "binary_cross_entropy(logits, targets, weights=None, reduction='mean'): from logits, for each element "

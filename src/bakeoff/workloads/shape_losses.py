@@ -11,20 +11,28 @@ _REDUCTIONS = ("mean", "sum", "none")
 
 
 def cross_entropy(
-    logits: Any, labels: Any, label_smoothing: Any = 0.0, ignore: Any = None, reduction: Any = "mean"
+    logits: Any,
+    labels: Any,
+    label_smoothing: Any = 0.0,
+    ignore: Any = None,
+    reduction: Any = "mean",
+    weight: Any = None,
 ) -> Shape:
     """Return one number, or one for each label."""
-    if not isinstance(logits, Shape) or logits.kind != "map":
-        check_kind("cross_entropy", logits, "array")
-    check_kind("cross_entropy", labels, "array")
+    for one in (logits, labels):
+        if not isinstance(one, Shape) or one.kind != "map":
+            check_kind("cross_entropy", one, "array")
     check_real("cross_entropy", logits)
     if logits.kind == "array" and logits.ndim == MAP_AXES:
         msg = f"nn.cross_entropy would take {logits!r} for a feature map; nn.reshape logits and labels to fewer axes"
         raise LayoutError(msg)
-    if logits.ndim < 2 or labels.dims != logits.dims[:-1] or not labels.integer:  # noqa: PLR2004 - batch, classes
+    is_soft = (labels.dims, labels.kind) == (logits.dims, logits.kind) and not (labels.integer or labels.boolean)
+    is_hard = labels.dims == logits.dims[:-1] and labels.integer and labels.kind == "array"
+    if logits.ndim < 2 or not (is_soft or is_hard):  # noqa: PLR2004 - batch, classes
         msg = (
             "nn.cross_entropy takes logits with the classes in their last axis, such as (batch, classes), and whole "
-            f"labels of the shape before it, such as (batch,); these are {logits!r} and {labels!r}"
+            "labels of the shape before it, such as (batch,), or real numbers of the logits' own shape, the share of "
+            f"each class; these are {logits!r} and {labels!r}"
         )
         raise LayoutError(msg)
     if type(label_smoothing) not in (int, float) or not 0 <= label_smoothing < 1:
@@ -33,8 +41,31 @@ def cross_entropy(
     if ignore is not None and type(ignore) is not int:
         msg = f"nn.cross_entropy: ignore={ignore!r}; it must be a label, a whole number, or None"
         raise LayoutError(msg)
-    _check_labels(logits, labels, ignore)
-    return _reduced("cross_entropy", Shape(labels.dims, trained=logits.trained), reduction)
+    _check_weight(logits, weight)
+    if is_hard:
+        _check_labels(logits, labels, ignore)
+    elif ignore is not None:
+        msg = (
+            f"nn.cross_entropy: ignore={ignore!r} beside targets of real numbers, in which no label stands; take it "
+            "away, and leave samples out by targets of zeros: their loss is 0, and the mean counts them"
+        )
+        raise LayoutError(msg)
+    return _reduced("cross_entropy", Shape(logits.dims[:-1], trained=logits.trained or labels.trained), reduction)
+
+
+def _check_weight(logits: Shape, weight: Any) -> None:
+    """Raise LayoutError for anything but a number for each class, as a tuple or an array that is not trained."""
+    if weight is None:
+        return
+    is_array = isinstance(weight, Shape) and weight.kind == "array" and not (weight.trained or weight.boolean)
+    is_tuple = isinstance(weight, tuple) and all(type(one) in (int, float) and one >= 0 for one in weight)
+    dims = weight.dims if is_array and not weight.integer else (len(weight),) if is_tuple else None
+    if dims != logits.dims[-1:]:
+        msg = (
+            f"nn.cross_entropy of logits {logits.dims}: weight={weight!r}; it must be a number for each class, a tuple "
+            f"of {logits.dims[-1]} numbers, none below 0, or an array ({logits.dims[-1]},) that is not trained"
+        )
+        raise LayoutError(msg)
 
 
 def _check_labels(logits: Shape, labels: Shape, ignore: int | None) -> None:

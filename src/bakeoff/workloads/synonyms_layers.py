@@ -5,7 +5,7 @@ from __future__ import annotations
 _ABSOLUTE = "nn.mean(nn.abs(outputs - targets))"
 _HUBER = "nn.mean(nn.where(nn.less(d, 1.0), 0.5 * d * d, d - 0.5)), where d is nn.abs(outputs - targets)"
 _LOGITS = "nn.cross_entropy(logits, labels), which takes logits and integers"
-_ONE_HOT = "-nn.mean(nn.sum(targets * nn.log_softmax(outputs), -1)), of logits; with integers nn.cross_entropy"
+_ONE_HOT = "nn.cross_entropy(logits, targets), of whole labels, or of the share of each class in the logits' shape"
 _BINARY = "nn.binary_cross_entropy(logits, targets), which takes logits"
 _DIVERGENCE = "the mean or the sum of p * (nn.log(p) - nn.log(q))"
 _RESIZE = "nn.resize(x, (height, width), method), by half-pixel centres, as align_corners=False is"

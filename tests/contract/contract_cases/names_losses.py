@@ -51,18 +51,84 @@ def sequences_in_numpy(outputs: Array, targets: Array) -> float:
     )
 
 
+CLASS_WEIGHTS = (0.75, 2.0, 1.25)
+
+
+def defined(outputs: Array, shares: Array, weight: Any = CLASS_WEIGHTS, smoothing: float = 0.0) -> Array:
+    """Return the cross-entropy of shares of the classes by its definition, one for each place."""
+    shares = (1 - smoothing) * shares + smoothing / CLASSES
+    return -(np.asarray(weight) * shares * log_softmax(outputs)).sum(-1)
+
+
+def by_class(nn: Any, outputs: Any, targets: Any) -> Any:
+    """Add up the cross-entropy of weighted classes in all its forms, with labels that count nowhere."""
+    labels = nn.broadcast_to(nn.reshape(targets, (BATCH, 1)), (BATCH, LENGTH))
+    each = nn.cross_entropy(outputs, labels, SMOOTHING, IGNORED, "none", CLASS_WEIGHTS)
+    return (
+        nn.cross_entropy(outputs, labels, weight=CLASS_WEIGHTS)
+        + 2.0 * nn.cross_entropy(outputs, labels, SMOOTHING, IGNORED, weight=CLASS_WEIGHTS)
+        + 3.0 * nn.cross_entropy(outputs[:, 0], targets, ignore=IGNORED, weight=CLASS_WEIGHTS)
+        + 0.1 * nn.cross_entropy(outputs, labels, SMOOTHING, reduction="sum", weight=CLASS_WEIGHTS)
+        + nn.sum(each[:, 0]) * 0.3
+    )
+
+
+def by_class_in_numpy(outputs: Array, targets: Array) -> float:
+    """Return the same."""
+    labels = np.repeat(targets[:, None], LENGTH, 1)
+    counted, of_labels = labels != IGNORED, np.asarray(CLASS_WEIGHTS)[labels]
+    plain, each = (defined(outputs, np.eye(CLASSES)[labels], smoothing=one) for one in (0.0, SMOOTHING))
+    return float(
+        plain.sum() / of_labels.sum()
+        + 2 * each[counted].sum() / of_labels[counted].sum()
+        + 3 * plain[:, 0][counted[:, 0]].sum() / of_labels[:, 0][counted[:, 0]].sum()
+        + 0.1 * each.sum()
+        + 0.3 * (each * counted)[:, 0].sum()
+    )
+
+
+def soft(nn: Any, outputs: Any, targets: Any) -> Any:
+    """Add up the cross-entropy of shares of the classes in all its forms: mixed labels, and shares that are trained."""
+    mixed = nn.one_hot(nn.broadcast_to(nn.reshape(targets, (BATCH, 1)), (BATCH, LENGTH)), CLASSES) * 0.7 + 0.1
+    each = nn.cross_entropy(outputs, mixed, SMOOTHING, reduction="none", weight=CLASS_WEIGHTS)
+    return (
+        nn.cross_entropy(outputs, mixed)
+        + 2.0 * nn.cross_entropy(outputs, nn.sigmoid(outputs), SMOOTHING)
+        + 3.0 * nn.cross_entropy(outputs[:, 0], mixed[:, 0], weight=CLASS_WEIGHTS)
+        + 0.1 * nn.cross_entropy(outputs, mixed, reduction="sum")
+        + nn.sum(each[:, 0]) * 0.3
+    )
+
+
+def soft_in_numpy(outputs: Array, targets: Array) -> float:
+    """Return the same."""
+    mixed = np.eye(CLASSES)[np.repeat(targets[:, None], LENGTH, 1)] * 0.7 + 0.1
+    return float(
+        defined(outputs, mixed, 1.0).mean()
+        + 2 * defined(outputs, 1 / (1 + np.exp(-outputs)), 1.0, SMOOTHING).mean()
+        + 3 * defined(outputs, mixed)[:, 0].mean()
+        + 0.1 * defined(outputs, mixed, 1.0).sum()
+        + 0.3 * defined(outputs, mixed, smoothing=SMOOTHING)[:, 0].sum()
+    )
+
+
 def of_maps(nn: Any, outputs: Any, targets: Any) -> Any:
     """Add up the cross-entropy of every pixel, and weighted squares of the same map."""
     labels = nn.broadcast_to(nn.reshape(targets, (BATCH, 1, 1)), (BATCH, 2, 3))
     each = nn.cross_entropy(outputs, labels, label_smoothing=SMOOTHING, reduction="none")
-    return nn.cross_entropy(outputs, labels, ignore=IGNORED) + nn.mean(each[:, 0]) + nn.mse(outputs, outputs * 0.5)
+    shares = nn.cross_entropy(outputs, nn.sigmoid(outputs), weight=CLASS_WEIGHTS, reduction="none")
+    found = nn.cross_entropy(outputs, labels, ignore=IGNORED) + nn.mean(each[:, 0]) + nn.mse(outputs, outputs * 0.5)
+    return found + nn.cross_entropy(outputs, labels, ignore=IGNORED, weight=CLASS_WEIGHTS) + nn.mean(shares[:, 0])
 
 
 def of_maps_in_numpy(outputs: Array, targets: Array) -> float:
     """Return the same."""
     labels = np.broadcast_to(targets[:, None, None], (BATCH, 2, 3))
     plain, each = smoothed(outputs, labels), smoothed(outputs, labels, SMOOTHING)
-    return float(plain[labels != IGNORED].mean() + each[:, 0].mean() + ((outputs / 2) ** 2).mean())
+    counted, of_labels = labels != IGNORED, np.asarray(CLASS_WEIGHTS)[labels]
+    weighed = (plain * of_labels)[counted].sum() / of_labels[counted].sum()
+    shares = defined(outputs, 1 / (1 + np.exp(-outputs)))[:, 0].mean()
+    return float(plain[counted].mean() + each[:, 0].mean() + ((outputs / 2) ** 2).mean() + weighed + shares)
 
 
 def weighted(nn: Any, outputs: Any, targets: Any) -> Any:
@@ -148,6 +214,22 @@ CASES: dict[str, Case] = {
         x=random(BATCH, LENGTH, 5),
         loss=sequences,
         expected_loss=sequences_in_numpy,
+    ),
+    "cross_entropy of weighted classes": Case(
+        names=("cross_entropy",),
+        build=lambda nn: model(nn, {"first": nn.Linear(5, CLASSES)}, lambda m, x: m.first(x)),
+        forward=lambda w, x: linear(w, "first", x),
+        x=random(BATCH, LENGTH, 5),
+        loss=by_class,
+        expected_loss=by_class_in_numpy,
+    ),
+    "cross_entropy of shares": Case(
+        names=("cross_entropy",),
+        build=lambda nn: model(nn, {"first": nn.Linear(5, CLASSES)}, lambda m, x: m.first(x)),
+        forward=lambda w, x: linear(w, "first", x),
+        x=random(BATCH, LENGTH, 5),
+        loss=soft,
+        expected_loss=soft_in_numpy,
     ),
     "cross_entropy of maps": Case(
         names=("cross_entropy", "mse"),

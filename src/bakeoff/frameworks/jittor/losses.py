@@ -16,10 +16,23 @@ _MAP_AXES = 4
 
 
 def cross_entropy(
-    logits: Any, labels: Any, label_smoothing: float = 0.0, ignore: int | None = None, reduction: str = "mean"
+    logits: Any,
+    labels: Any,
+    label_smoothing: float = 0.0,
+    ignore: int | None = None,
+    reduction: str = "mean",
+    weight: Any = None,
 ) -> Any:
-    """Softmax cross-entropy; Jittor's function has no smoothing, which is added to it."""
-    by_class = jt.transpose(logits, 0, 2, 3, 1) if len(logits.shape) == _MAP_AXES else logits
+    """Softmax cross-entropy; Jittor's function has no smoothing, which is added to it, and labels alone."""
+    is_map = len(logits.shape) == _MAP_AXES
+    by_class = jt.transpose(logits, 0, 2, 3, 1) if is_map else logits
+    if weight is not None or str(labels.dtype).startswith("float"):
+        weight = None if weight is None else jt.float32(jt.array(weight) if isinstance(weight, tuple) else weight)
+        if str(labels.dtype).startswith("float"):
+            return _of_shares(
+                by_class, jt.transpose(labels, 0, 2, 3, 1) if is_map else labels, weight, label_smoothing, reduction
+            )
+        return _of_weighted(by_class, labels, weight, label_smoothing, ignore, reduction)
     by_class = jt.reshape(by_class, (-1, by_class.shape[-1]))
     losses = jt.nn.cross_entropy_loss(by_class, labels, ignore_index=ignore, reduction="none")
     counted = None if ignore is None else jt.float32(labels != ignore)
@@ -28,6 +41,28 @@ def cross_entropy(
         spread = spread if counted is None else spread * counted
         losses = (1 - label_smoothing) * losses + label_smoothing * spread
     return _reduced(losses, counted, reduction)
+
+
+def _of_shares(by_class: Any, shares: Any, weight: Any, label_smoothing: float, reduction: str) -> Any:
+    """Return the cross-entropy of shares of the classes, which Jittor has no function for."""
+    if label_smoothing:
+        shares = (1 - label_smoothing) * shares + label_smoothing / by_class.shape[-1]
+    shares = shares if weight is None else shares * weight
+    return _reduced(-jt.sum(shares * jt.nn.log_softmax(by_class, dim=-1), -1), None, reduction)
+
+
+def _of_weighted(
+    by_class: Any, labels: Any, weight: Any, label_smoothing: float, ignore: int | None, reduction: str
+) -> Any:
+    """Return the cross-entropy of labels whose classes are weighted, which Jittor's function averages otherwise."""
+    counted = jt.ones(labels.shape) if ignore is None else jt.float32(labels != ignore)
+    within = labels if ignore is None else jt.ternary(labels != ignore, labels, jt.zeros_like(labels))
+    log_p = jt.nn.log_softmax(by_class, dim=-1)
+    of_labels = weight[within] * counted
+    losses = -(1 - label_smoothing) * of_labels * jt.gather(log_p, -1, within.unsqueeze(-1)).squeeze(-1)
+    if label_smoothing:
+        losses = losses - label_smoothing * counted * jt.mean(log_p * weight, -1)
+    return _reduced(losses, of_labels, reduction)
 
 
 def binary_cross_entropy(logits: Any, targets: Any, weights: Any = None, reduction: str = "mean") -> Any:

@@ -6,18 +6,42 @@ certificate has room for. Its mean of weighted losses is over all elements, ours
 
 from __future__ import annotations
 
+from typing import Any
+
 import mlx.core as mx
 import mlx.nn
 
 
 def cross_entropy(
-    logits: mx.array, labels: mx.array, label_smoothing: float = 0.0, ignore: int | None = None, reduction: str = "mean"
+    logits: mx.array,
+    labels: mx.array,
+    label_smoothing: float = 0.0,
+    ignore: int | None = None,
+    reduction: str = "mean",
+    weight: Any = None,
 ) -> mx.array:
-    """Softmax cross-entropy over the last axis of the logits; labels int32."""
+    """Softmax cross-entropy over the last axis of the logits.
+
+    MLX's takes labels, or probabilities that add up to 1, and has no weights of classes.
+    """
+    weight = None if weight is None else mx.array(weight, logits.dtype)
+    if mx.issubdtype(labels.dtype, mx.floating):
+        if label_smoothing:
+            labels = (1 - label_smoothing) * labels + label_smoothing / logits.shape[-1]
+        labels = labels if weight is None else labels * weight
+        return _weighted(-mx.sum(labels * mlx.nn.log_softmax(logits), -1), None, reduction)
     counted = None if ignore is None else labels != ignore
     within = labels if counted is None else mx.where(counted, labels, 0)
-    losses = mlx.nn.losses.cross_entropy(logits, within, label_smoothing=label_smoothing, reduction="none")
-    return _weighted(losses, counted, reduction)
+    if weight is None:
+        losses = mlx.nn.losses.cross_entropy(logits, within, label_smoothing=label_smoothing, reduction="none")
+        return _weighted(losses, counted, reduction)
+    of_labels = weight[within]
+    losses = (1 - label_smoothing) * of_labels * mlx.nn.losses.cross_entropy(logits, within, reduction="none")
+    if label_smoothing:
+        losses = losses - label_smoothing * mx.mean(mlx.nn.log_softmax(logits) * weight, -1)
+    if counted is not None:
+        losses, of_labels = losses * counted, of_labels * counted
+    return total(losses) / total(of_labels) if reduction == "mean" else _weighted(losses, None, reduction)
 
 
 def binary_cross_entropy(

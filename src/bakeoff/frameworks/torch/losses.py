@@ -15,18 +15,27 @@ _NEVER = -100
 
 
 def cross_entropy(
-    logits: Any, labels: Any, label_smoothing: float = 0.0, ignore: int | None = None, reduction: str = "mean"
+    logits: Any,
+    labels: Any,
+    label_smoothing: float = 0.0,
+    ignore: int | None = None,
+    reduction: str = "mean",
+    weight: Any = None,
 ) -> Any:
     """Softmax cross-entropy; the engine's batches hold labels as int64, as PyTorch wants them."""
-    is_map = logits.ndim == _MAP_AXES
+    is_map, is_soft = logits.ndim == _MAP_AXES, labels.is_floating_point()
+    shape = labels.shape if not is_soft else labels[:, 0].shape if is_map else labels.shape[:-1]
+    if not is_map:
+        logits, labels = logits.flatten(0, -2), labels.flatten(0, -2) if is_soft else labels.flatten()
     losses = F.cross_entropy(
-        logits if is_map else logits.flatten(0, -2),
-        labels if is_map else labels.flatten(),
+        logits,
+        labels.to(logits.dtype) if is_soft else labels,
+        weight=None if weight is None else torch.as_tensor(weight, dtype=logits.dtype, device=logits.device),
         ignore_index=_NEVER if ignore is None else ignore,
         reduction=reduction,
         label_smoothing=label_smoothing,
     )
-    return losses.reshape(labels.shape) if reduction == "none" else losses
+    return losses.reshape(shape) if reduction == "none" else losses
 
 
 def binary_cross_entropy(logits: Any, targets: Any, weights: Any = None, reduction: str = "mean") -> Any:

@@ -1,0 +1,55 @@
+"""What cross_entropy takes beside labels: shares of the classes and weights of them; all else has its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_interpreter import VECTOR, checked, write
+
+from bakeoff.spec.errors import ModelFileError
+
+SHARES = 'input_shape=(6,), targets={"t": ArraySpec(shape=(5,))}'
+WEIGHTS = "weight=(1.0, 2.0, 0.5, 1, 0)"
+
+
+def written(folder: Path, sample: str, asked: str) -> Path:
+    """Write a model whose loss is the cross-entropy with some arguments."""
+    call = f"return nn.cross_entropy(outputs, {asked})"
+    return write(folder, sample, "self.head = nn.Linear(6, 5)", "return self.head(x)", call)
+
+
+@pytest.mark.parametrize(
+    ("sample", "asked"),
+    [
+        (SHARES, "targets"),
+        (SHARES, f"targets, 0.1, {WEIGHTS}"),
+        (SHARES, "nn.stop_gradient(nn.softmax(outputs))"),
+        (VECTOR, f"targets, 0.1, 2, {WEIGHTS}"),
+        (VECTOR, "nn.one_hot(targets, 5) * 0.9 + 0.02"),
+        (VECTOR, "targets, weight=nn.stop_gradient(nn.mean(outputs, 0))"),
+    ],
+)
+def test_shares_and_weights_are_taken(tmp_path: Path, sample: str, asked: str) -> None:
+    """As targets or made in the loss, and weights as a tuple or an array that is not trained."""
+    checked(written(tmp_path, sample, asked))
+
+
+@pytest.mark.parametrize(
+    ("sample", "asked", "told"),
+    [
+        (SHARES, "targets, ignore=2", "ignore=2 beside targets of real numbers, in which no label stands"),
+        (SHARES, "targets[:, :4]", "or real numbers of the logits' own shape, the share of each class"),
+        (VECTOR, "targets, weight=2.0", "weight=2.0; it must be a number for each class, a tuple of 5 numbers"),
+        (VECTOR, "targets, weight=(1.0, 2.0)", "weight=(1.0, 2.0); it must be"),
+        (VECTOR, "targets, weight=(1.0, 2.0, 1.0, 1.0, -1.0)", "none below 0"),
+        (VECTOR, "targets, weight=nn.mean(outputs, 0)", "or an array (5,) that is not trained"),
+    ],
+)
+def test_anything_else_is_refused_with_its_line(tmp_path: Path, sample: str, asked: str, told: str) -> None:
+    """A label to ignore where there is none, and weights that are not one for each class."""
+    path = written(tmp_path, sample, asked)
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    assert str(refused.value).startswith(f"{path}:24: in loss: nn.cross_entropy")
+    assert told in str(refused.value)
