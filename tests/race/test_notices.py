@@ -193,3 +193,12 @@ def test_a_reference_on_a_gpu_has_no_layers_of_its_own() -> None:
     contender = msgspec.structs.replace(reference.contender, options=reference.contender.options | {"device": "cuda"})
     reference = msgspec.structs.replace(reference, contender=contender)
     assert with_own_layers(reference, loaded, loaded.size("full"), "train").own_layers == ()
+
+
+def test_a_module_of_ones_own_may_be_called_as_a_layer_is(tmp_path: Path) -> None:
+    """Only layers of the vocabulary are looked at, not a user's class of the same name."""
+    text = LOOP.format(steps=3, loop=SCANNED).replace("class Model(nn.Module)", "class LSTM(nn.Module)")
+    path = tmp_path / "mine.py"
+    path.write_text(text.replace("return Model()", "return LSTM()"))
+    loaded = load(str(path))
+    assert with_own_layers(plan("torch"), loaded, loaded.size("full"), "train").own_layers == ()

@@ -40,10 +40,13 @@ def test_shares_and_weights_are_taken(tmp_path: Path, sample: str, asked: str) -
     [
         (SHARES, "targets, ignore=2", "ignore=2 beside targets of real numbers, in which no label stands"),
         (SHARES, "targets[:, :4]", "or real numbers of the logits' own shape, the share of each class"),
-        (VECTOR, "targets, weight=2.0", "weight=2.0; it must be a number for each class, a tuple of 5 numbers"),
+        (VECTOR, "targets, weight=2.0", "weight=2.0; it must be a number for each class, a tuple of 5 finite numbers"),
         (VECTOR, "targets, weight=(1.0, 2.0)", "weight=(1.0, 2.0); it must be"),
         (VECTOR, "targets, weight=(1.0, 2.0, 1.0, 1.0, -1.0)", "none below 0"),
-        (VECTOR, "targets, weight=nn.mean(outputs, 0)", "or an array (5,) that is not trained"),
+        (VECTOR, "targets, weight=(0.0, 0.0, 0.0, 0.0, 0)", "not all 0"),
+        (VECTOR, "targets, weight=(1.0, 2.0, 1.0, 1.0, 1e999)", "finite numbers"),
+        (VECTOR, "targets, weight=nn.arange(5)", "an array (5,) of real numbers"),
+        (VECTOR, "targets, weight=nn.mean(outputs, 0)", "or an array (5,) of real numbers that is not trained"),
     ],
 )
 def test_anything_else_is_refused_with_its_line(tmp_path: Path, sample: str, asked: str, told: str) -> None:

@@ -478,6 +478,28 @@ def test_a_group_that_would_be_empty_is_told(tmp_path: Path, wanted: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("wanted", "match"),
+    [
+        (
+            "rates=(('*', 2.0), ('*.bias', 3.0))",
+            r"rates has '\*.bias', which names none that an earlier pattern does not",
+        ),
+        ("frozen=('*.bias',), rates=(('*.bias', 3.0),)", r"rates has '\*.bias', which names frozen parameters alone"),
+        (
+            "frozen=('*.bias',), weight_decay=0.1, no_decay=('*.bias',)",
+            r"no_decay has '\*.bias', which names frozen parameters alone",
+        ),
+    ],
+)
+def test_a_pattern_that_changes_nothing_is_told(tmp_path: Path, wanted: str, match: str) -> None:
+    """The first pattern of rates counts, and what is frozen has no rate and no decay."""
+    path = write(tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", "return self.head(x)")
+    path.write_text(path.read_text().replace("SGD(learning_rate=0.1", f"SGD(learning_rate=0.1, {wanted}"))
+    with pytest.raises(ModelFileError, match=match):
+        checked(path)
+
+
+@pytest.mark.parametrize(
     ("frozen", "match"),
     [
         ("('*',)", r"optimizer.frozen names every parameter.*leave out those that are, of head.weight"),

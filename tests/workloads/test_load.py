@@ -266,7 +266,7 @@ def test_build_is_no_function(file: Any) -> None:
         (
             "SGD(learning_rate=0.1)",
             'SGD(learning_rate=0.1, rates=(("*.bias", 0.0),))',
-            "optimizer.rates has 0.0 for '*.bias'; it must be above 0: what is not to be trained stands in frozen",
+            "optimizer.rates has 0.0 for '*.bias'; it must be above 0 and finite",
         ),
         (
             "SGD(learning_rate=0.1)",

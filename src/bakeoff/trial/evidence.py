@@ -106,7 +106,9 @@ class Gathering:
         """Return what keeps the changes of the parameters."""
         asked = self._trial.per_sample
         noisy = "noise" in self._owed and asked is not None and asked.is_noisy
-        frozen = frozen_of(self._model.optimizer, self._step.parameters())
+        # Parameters are read, which copies them all, only where some are not trained.
+        is_whole = self._model.optimizer is None or not self._model.optimizer.frozen
+        frozen = [] if is_whole else frozen_of(self._model.optimizer, self._step.parameters())
         return Updates(self._step, clips=_clips(self._model), noisy=noisy, is_draw=self._is_draw, frozen=frozen)
 
     def apply_optimizer(self) -> None:

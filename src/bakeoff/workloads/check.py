@@ -234,13 +234,20 @@ def _factor_faults(schedule: StepDecay | Exponential, warmup: int) -> Iterator[s
         yield f"factor is {schedule.factor}; it must be above 0 and below 1"
 
 
+_SMALLEST, _LARGEST = 2.0**-126, 2.0**127
+"""Between these float32 holds rates as they are."""
+
+
 def _group_faults(optimizer: Optimizer) -> Iterator[str]:
     """Yield a sentence for each group of parameters that cannot be."""
     if optimizer.no_decay and not optimizer.weight_decay:
         yield "no_decay names parameters, and weight_decay is 0; take no_decay out, or say a decay"
     for pattern, factor in optimizer.rates:
-        if not 0 < factor < math.inf:
-            yield f"rates has {factor} for {pattern!r}; it must be above 0: what is not to be trained stands in frozen"
+        if not 0 < factor < math.inf or not _SMALLEST <= optimizer.learning_rate * factor <= _LARGEST:
+            yield (
+                f"rates has {factor} for {pattern!r}; it must be above 0 and finite, and so the rate in float32: what "
+                "is not to be trained stands in frozen"
+            )
 
 
 def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:

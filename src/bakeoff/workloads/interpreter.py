@@ -85,23 +85,28 @@ def _check_count(loaded: LoadedWorkload, size: Size, count: int) -> None:
 
 
 def _check_groups(loaded: LoadedWorkload, parameters: list[str]) -> None:
-    """Raise ModelFileError for a pattern that is the name of no parameter, or where none is left to be trained."""
+    """Raise ModelFileError for a pattern that names no parameter or changes none, or where none is left to be trained.
+
+    A frozen parameter has no decay and no rate, and a rate is that of the first pattern that matches.
+    """
     if (optimizer := loaded.workload.optimizer) is None:
         return
     some = ", ".join(parameters[:4]) + (", ..." if len(parameters) > 4 else "")  # noqa: PLR2004 - enough to see
-    patterns = {
-        "no_decay": optimizer.no_decay,
-        "frozen": optimizer.frozen,
-        "rates": [one for one, _ in optimizer.rates],
-    }
-    for field, pattern in ((field, pattern) for field, found in patterns.items() for pattern in found):
-        if not any(fnmatchcase(name, pattern) for name in parameters):
-            msg = (
-                f"{loaded.path}: WORKLOAD: optimizer.{field} has {pattern!r}, which is the name of no parameter; they "
-                f"are called {some}"
-            )
-            raise ModelFileError(msg)
-    if parameters and not trained_of(optimizer, parameters):
+    rates, trained = [one for one, _ in optimizer.rates], trained_of(optimizer, parameters)
+    asked = [(field, pattern, []) for field in ("frozen", "no_decay") for pattern in getattr(optimizer, field)]
+    asked += [("rates", pattern, rates[:place]) for place, pattern in enumerate(rates)]
+    for field, pattern, earlier in asked:
+        named = [name for name in parameters if fnmatchcase(name, pattern)]
+        left = named if field == "frozen" else [name for name in named if name in trained]
+        if any(not any(fnmatchcase(name, other) for other in earlier) for name in left):
+            continue
+        fault = "is the name of no parameter; they are called " + some
+        if named:
+            fault = "names frozen parameters alone" if not left else "names none that an earlier pattern does not"
+            fault += ", and changes nothing; take it out, or put it before"
+        msg = f"{loaded.path}: WORKLOAD: optimizer.{field} has {pattern!r}, which {fault}"
+        raise ModelFileError(msg)
+    if parameters and not trained:
         msg = (
             f"{loaded.path}: WORKLOAD: optimizer.frozen names every parameter, so that nothing is trained; leave out "
             f"those that are, of {some}"

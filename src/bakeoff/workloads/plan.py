@@ -95,7 +95,9 @@ def drops(build: Callable[[Any, Size], Any], size: Size) -> bool:
 
 def as_wide(build: Callable[[Any, Size], Any], size: Size, least: Mapping[str, int]) -> tuple[str, ...]:
     """Return the kinds of a model's layers of which one has at least so many `hidden` units, in their order."""
-    parts = [part for _, part in walk(build(_VOCABULARY, size), "") if type(part).__name__ in least]
+    every = (part for _, part in walk(build(_VOCABULARY, size), ""))
+    # A user's own module may have a layer's name.
+    parts: list[Any] = [part for part in every if isinstance(part, Layer) and type(part).__name__ in least]
     return tuple(sorted({type(one).__name__ for one in parts if one.hidden >= least[type(one).__name__]}))
 
 

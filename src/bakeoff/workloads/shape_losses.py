@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from bakeoff.workloads.shape_checks import check_range
@@ -58,12 +59,14 @@ def _check_weight(logits: Shape, weight: Any) -> None:
     if weight is None:
         return
     is_array = isinstance(weight, Shape) and weight.kind == "array" and not (weight.trained or weight.boolean)
-    is_tuple = isinstance(weight, tuple) and all(type(one) in (int, float) and one >= 0 for one in weight)
+    is_tuple = isinstance(weight, tuple) and all(type(one) in (int, float) for one in weight)
+    is_tuple = is_tuple and any(weight) and all(0 <= one < math.inf for one in weight)
     dims = weight.dims if is_array and not weight.integer else (len(weight),) if is_tuple else None
     if dims != logits.dims[-1:]:
         msg = (
             f"nn.cross_entropy of logits {logits.dims}: weight={weight!r}; it must be a number for each class, a tuple "
-            f"of {logits.dims[-1]} numbers, none below 0, or an array ({logits.dims[-1]},) that is not trained"
+            f"of {logits.dims[-1]} finite numbers, none below 0 and not all 0, or an array ({logits.dims[-1]},) of "
+            "real numbers that is not trained"
         )
         raise LayoutError(msg)
 

@@ -28,15 +28,29 @@ def cross_entropy(
     counted = None if ignore is None else labels != ignore
     within = labels if counted is None else jnp.where(counted, labels, 0)
     losses = optax.softmax_cross_entropy_with_integer_labels(logits, within)
-    of_labels = 1.0 if weight is None else weight[within]
+    if weight is not None:
+        return _of_weighted((logits, within, losses), weight, label_smoothing, counted, reduction)
     if label_smoothing:
         spread = jax.nn.logsumexp(logits, axis=-1) - jnp.mean(logits, axis=-1)
-        if weight is not None:
-            spread = -jnp.mean(jax.nn.log_softmax(logits) * weight, axis=-1)
-        losses = (1 - label_smoothing) * losses * of_labels + label_smoothing * spread
-    elif weight is not None:
-        losses = losses * of_labels
-    if weight is None or reduction != "mean":
+        losses = (1 - label_smoothing) * losses + label_smoothing * spread
+    return _reduced(losses, counted, reduction)
+
+
+def _of_weighted(
+    found: tuple[jax.Array, jax.Array, jax.Array],
+    weight: jax.Array,
+    label_smoothing: float,
+    counted: Any,
+    reduction: str,
+) -> jax.Array:
+    """Return the cross-entropy of weighted classes, from logits, labels within these, and the plain losses."""
+    logits, within, losses = found
+    of_labels = weight[within]
+    losses = losses * of_labels
+    if label_smoothing:
+        spread = -jnp.mean(jax.nn.log_softmax(logits) * weight, axis=-1)
+        losses = (1 - label_smoothing) * losses + label_smoothing * spread
+    if reduction != "mean":
         return _reduced(losses, counted, reduction)
     if counted is not None:
         losses, of_labels = (jnp.where(counted, one, 0) for one in (losses, of_labels))

@@ -271,8 +271,7 @@ class TrainStep(WithoutOutputs, Step):
             self._optimizer = precision.optimizer(self._native)
             self._optimizer.build(list(self._learning.values()))
         statistics, draws = self._statistics.values(), border.generators(self._net)
-        self._changing = [*self._variables, *statistics, *self._optimizer.variables, *draws]
-        """What steps change."""
+        self._changing = [*self._variables, *statistics, *self._optimizer.variables, *draws]  # by steps
         self._trained = [variable.value for variable in self._learning.values()]
         """As TensorFlow's own: of Keras', it knows no type for the gradient of a parameter that the loss never uses."""
         self._compute = in_shards(self._loss_and_gradients, model.shards, list(statistics))
@@ -294,7 +293,8 @@ class TrainStep(WithoutOutputs, Step):
         """Return the loss, and its gradient by what is trained, as the optimiser takes it: scaled in float16."""
         is_whole = len(self._trained) == len(self._variables)
         with phase.training(), tf.GradientTape(watch_accessed_variables=is_whole) as tape:
-            tape.watch([] if is_whole else self._trained)
+            if not is_whole:
+                tape.watch(self._trained)
             loss = self._loss_of(nn, self._precision.called(self._net, inputs), targets, inputs)
             scaled = self._optimizer.scale_loss(loss)
         gradients = tape.gradient(scaled, self._trained, unconnected_gradients=tf.UnconnectedGradients.ZERO)

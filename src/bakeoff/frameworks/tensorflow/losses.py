@@ -20,34 +20,39 @@ def cross_entropy(
     TensorFlow smooths labels that are spread over the classes only, which takes an array as large as the logits. Its
     own gradient of such labels is right only where they add up to 1, as weighted ones do not.
     """
-    weight = None if weight is None else tf.cast(tf.convert_to_tensor(weight, _real(weight)), logits.dtype)
-    smoothing = tf.constant(label_smoothing, logits.dtype)
+    if weight is not None:  # of Python's numbers the widest type, before it is that of the logits
+        weight = tf.cast(tf.convert_to_tensor(weight, tf.float64 if isinstance(weight, tuple) else None), logits.dtype)
     if labels.dtype.is_floating:
-        labels = tf.cast(labels, logits.dtype)
-        labels = (1 - smoothing) * labels + smoothing / logits.shape[-1] if label_smoothing else labels
-        labels = labels if weight is None else labels * weight
-        return _reduced(-tf.reduce_sum(labels * tf.nn.log_softmax(logits), -1), None, reduction)
+        shares = tf.cast(labels, logits.dtype)
+        if label_smoothing:
+            shares = (1 - label_smoothing) * shares + label_smoothing / logits.shape[-1]
+        shares = shares if weight is None else shares * weight
+        return _reduced(-tf.reduce_sum(shares * tf.nn.log_softmax(logits), -1), None, reduction)
     counted = None if ignore is None else tf.not_equal(labels, ignore)
     within = labels if counted is None else tf.where(counted, labels, tf.zeros_like(labels))
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(within, logits)
-    of_labels: Any = None if weight is None else tf.gather(weight, within)
-    losses = losses if of_labels is None else losses * of_labels
+    if weight is not None:
+        return _of_weighted((logits, within, losses), weight, label_smoothing, counted, reduction)
     if label_smoothing:
-        if weight is None:
-            spread = tf.reduce_logsumexp(logits, -1) - tf.reduce_mean(logits, -1)
-        else:
-            spread = -tf.reduce_mean(tf.nn.log_softmax(logits) * weight, -1)
+        spread = tf.reduce_logsumexp(logits, -1) - tf.reduce_mean(logits, -1)
+        smoothing = tf.constant(label_smoothing, logits.dtype)
         losses = (1 - smoothing) * losses + smoothing * spread
-    if weight is None or reduction != "mean":
+    return _reduced(losses, counted, reduction)
+
+
+def _of_weighted(found: tuple[Any, Any, Any], weight: Any, label_smoothing: float, counted: Any, reduction: str) -> Any:
+    """Return the cross-entropy of weighted classes, from logits, labels within these, and the plain losses."""
+    logits, within, losses = found
+    of_labels = tf.gather(weight, within)
+    losses = losses * of_labels
+    if label_smoothing:
+        smoothing = tf.constant(label_smoothing, logits.dtype)
+        losses = (1 - smoothing) * losses - smoothing * tf.reduce_mean(tf.nn.log_softmax(logits) * weight, -1)
+    if reduction != "mean":
         return _reduced(losses, counted, reduction)
     if counted is not None:
         losses, of_labels = (one * tf.cast(counted, one.dtype) for one in (losses, of_labels))
     return tf.reduce_sum(losses) / tf.reduce_sum(of_labels)
-
-
-def _real(weight: Any) -> Any:
-    """Return the type in which weights are taken: their own, of Python's numbers the widest."""
-    return tf.float64 if isinstance(weight, tuple) else None
 
 
 def binary_cross_entropy(logits: Any, targets: Any, weights: Any = None, reduction: str = "mean") -> Any:

@@ -16,6 +16,7 @@ from bakeoff.frameworks.dropping import stands_for_one
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
 _CHOICES = {0: "math", 1: "flash", 2: "efficient", 3: "cudnn"}
@@ -93,10 +94,11 @@ def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
     if dropout is not None and dropout.training:
         asked["dropout_p"] = dropout.p
     try:
-        with _kernels(q, dropout):
-            if not torch.compiler.is_compiling() and _left[0]:
-                _note(*heads, **asked)
-            attended = F.scaled_dot_product_attention(*heads, **asked)
+        if dropout is None:
+            attended = _noted(heads, asked)
+        else:
+            with _kernels(q, dropout):
+                attended = _noted(heads, asked)
     except RuntimeError as error:
         if not any(said in str(error) for said in _SAID):
             raise
@@ -104,12 +106,19 @@ def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
     return attended.transpose(1, 2)
 
 
+def _noted(heads: Sequence[Any], asked: dict[str, Any]) -> Any:
+    """Return attention by PyTorch's function, whose kernel is noted where that is still to be done."""
+    if not torch.compiler.is_compiling() and _left[0]:
+        _note(*heads, **asked)
+    return F.scaled_dot_product_attention(*heads, **asked)
+
+
 def _kernels(q: Any, dropout: Any) -> AbstractContextManager[Any]:
     """Return the context in which an attention takes the kernel that it takes where its dropout drops.
 
     On CUDA each kernel drops, else math alone: without this, the certificate would be of another one.
     """
-    if dropout is None or not dropout.training or not stands_for_one(dropout) or q.device.type == "cuda":
+    if not dropout.training or not stands_for_one(dropout) or q.device.type == "cuda":
         return nullcontext()
     if not torch.backends.cuda.math_sdp_enabled():
         raise UnsupportedError(_NO_KERNEL)
