@@ -93,7 +93,9 @@ def _check_groups(loaded: LoadedWorkload, parameters: list[str]) -> None:
         return
     some = ", ".join(parameters[:4]) + (", ..." if len(parameters) > 4 else "")  # noqa: PLR2004 - enough to see
     rates, trained = [one for one, _ in optimizer.rates], trained_of(optimizer, parameters)
-    asked = [(field, pattern, []) for field in ("frozen", "no_decay") for pattern in getattr(optimizer, field)]
+    asked: list[tuple[str, str, list[str]]] = [
+        (field, pattern, []) for field in ("frozen", "no_decay") for pattern in getattr(optimizer, field)
+    ]
     asked += [("rates", pattern, rates[:place]) for place, pattern in enumerate(rates)]
     for field, pattern, earlier in asked:
         named = [name for name in parameters if fnmatchcase(name, pattern)]
