@@ -18,7 +18,7 @@ STATE = """\
         for parameter, kept in zip(network.parameters(), snapshot.optimizer, strict=True):
             _put_back_state(optimizer.state, parameter, kept)
 """
-CHANGING = "        self._changing = [*self._variables, *statistics, *self._optimizer.variables, *draws]\n"
+CHANGING = "        self._changing = [*self._variables, *statistics, *self._optimizer.variables, *draws]  # by steps\n"
 RESTORED = "        self._state = snapshots.copied(snapshot)\n"
 PARAMETERS = "        self._state = self._state._replace(parameters=snapshots.copied(snapshot.parameters))\n"
 
