@@ -112,7 +112,7 @@ def test_every_kernel_of_an_lstm_computes_the_same(text: str, case: str) -> None
     assert [held for held in (*outputs(case, found), *loss_and_gradients(case, found)) if not held.passed] == []
 
 
-OWN = {name: one.info.reference_layers for name, one in DECLARED.items() if one.info.reference_layers}
+OWN = {name: one.info.reference_layers_from for name, one in DECLARED.items() if one.info.reference_layers_from}
 """Frameworks that have layers for the reference alone."""
 
 

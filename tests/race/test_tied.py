@@ -156,6 +156,26 @@ def test_steps_that_do_less_once_they_are_warm_are_refused(
     assert says in only.reason
 
 
+def test_parameters_that_stay_are_no_finding_where_a_group_has_hardly_a_rate(race: Race) -> None:
+    """A step of a slow group may be less than a parameter's last bit, whatever the rate of all is."""
+    outcome = race("fake", max_rounds=1)
+    comparison, (plan,) = outcome.comparison, outcome.comparison.contenders
+    records = read_records(Path(outcome.path)).records
+    tie, optimizer = records["r01-fake"].tie, comparison.workload.optimizer
+    assert tie is not None
+    assert optimizer is not None
+    still = msgspec.structs.replace(records["r01-fake"], tie=msgspec.structs.replace(tie, moved=False))
+
+    def found(**changed: Any) -> str:
+        workload = msgspec.structs.replace(comparison.workload, optimizer=msgspec.structs.replace(optimizer, **changed))
+        of_groups = msgspec.structs.replace(comparison, workload=workload)
+        return why_untied(of_groups, records | {"r01-fake": still}, plan)
+
+    assert "one more changes no parameter" in found()
+    assert "one more changes no parameter" in found(rates=(("*", 0.5),))
+    assert not found(rates=(("*", 1e-9),))
+
+
 def test_a_repeated_loss_is_held_where_it_has_to(race: Race) -> None:
     """The second one within what the certificate allows, where the model draws, too; neither in older records."""
     outcome = race("fake", max_rounds=1)

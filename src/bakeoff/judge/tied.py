@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.evidence import Evidence
+    from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import Record, Tie
 
 EXACT = frozenset({"float32", "tf32", "float64"})
@@ -103,12 +104,17 @@ def _standing_still(
     optimizer = comparison.workload.optimizer
     if optimizer is None or not in_order or not _is_exact(plan):
         return
-    if max(rate(optimizer, t) for t in range(1, FEWEST_STEPS + 1)) < LEAST_LEARNING_RATE:
+    if _least_factor(optimizer) * max(rate(optimizer, t) for t in range(1, FEWEST_STEPS + 1)) < LEAST_LEARNING_RATE:
         return
     ties = _ties(timed)
     if all(tie.steps >= FEWEST_STEPS and tie.losses and tie.again and tie.again == tie.losses[0] for tie in ties):
         steps = min(tie.steps for tie in ties)
         yield f"after {steps} and more steps its loss on the first batch is still {ties[0].again!r}: it does not train"
+
+
+def _least_factor(optimizer: Optimizer) -> float:
+    """Return what the rate of the slowest group is multiplied by; all others may hardly move a loss by themselves."""
+    return min([1.0, *(factor for _, factor in optimizer.rates)])
 
 
 def _stopped(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record]) -> Iterator[str]:
@@ -123,7 +129,8 @@ def _stopped(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record
     ties = _ties(timed)
     if any(tie.moved is not False or not tie.again or tie.steps < FEWEST_STEPS for tie in ties):
         return
-    if min(rate(optimizer, updates * (tie.steps + 1)) for tie in ties) >= LEAST_LEARNING_RATE:
+    least = _least_factor(optimizer) * min(rate(optimizer, updates * (tie.steps + 1)) for tie in ties)
+    if least >= LEAST_LEARNING_RATE:
         steps = min(tie.steps for tie in ties)
         yield f"after {steps} and more steps one more changes no parameter: it trains no longer"
 

@@ -94,7 +94,7 @@ def with_more_exact(
 
 def with_own_layers(reference: ContenderPlan, loaded: LoadedWorkload, size: Size, scenario: Scenario) -> ContenderPlan:
     """Return the reference with the layers of this model that it computes by code of its own."""
-    least = framework(reference.contender.framework).info.reference_layers
+    least = framework(reference.contender.framework).info.reference_layers_from
     is_plain = SCENARIOS[scenario].trains and not SCENARIOS[scenario].per_sample
     if not least or not is_plain or reference.contender.on_cuda:
         return reference

@@ -162,7 +162,7 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """It may compute a step together with what follows: without a wait between them, steps are rounded otherwise."""
     reference: dict[str, str] | None = None
     """The options that make it the reference in float64; None where it cannot be the reference."""
-    reference_layers: dict[str, int] = {}
+    reference_layers_from: dict[str, int] = {}
     """Layers that it computes by code of its own where it is the reference of training on a processor, by the least
     `hidden` from which on: what its library has takes far longer in float64."""
     reference_rank: int = 100
