@@ -1,8 +1,8 @@
 """The LSTM of the reference: the gradient of its recurrent weights is one product over all time steps.
 
 On a processor torch.nn.LSTM has no kernel for sequences in float64. Its backward pass adds to that gradient at every
-step, and so reads and writes an array as large as the weights each time: with 1024 units and one sample that is five
-sixths of the whole. Values and gradients are those of torch.nn.LSTM.
+step, and so reads and writes an array as large as the weights each time: with 1024 units and one sample that is four
+fifths of the whole (benchmarks/results/reference-lstm-2026-11-28.md). Values and gradients are those of torch.nn.LSTM.
 """
 
 from __future__ import annotations
