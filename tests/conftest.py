@@ -61,17 +61,17 @@ LONGEST_FIRST = (
 """Groups of tests that take longest are begun first: no worker of `pytest -n` is left alone with one at the end."""
 
 TURNS = 8
-"""Of the tests that are marked `by_turns` one in so many is run."""
-
-SLOW_TURNS = 4
-"""Of the cases of every other test that is marked `slow`, one in so many, and one at least of each framework and mode
-that has several."""
+"""Of the cases of every test that is marked `slow` or `by_turns`, one in so many is run: all of them take hours."""
 
 NEVER_LEFT_OUT = tuple(
     f"tests/{file}"
-    for file in ("race/test_soak.py", "race/test_damage.py", "race/test_interruptions.py", "cli/test_alone.py")
+    for file in (
+        *("race/test_soak.py", "race/test_damage.py", "race/test_interruptions.py", "cli/test_alone.py"),
+        "mutants/test_mutants.py::test_a_planted_fault_is_caught",
+    )
 )
-"""Kills, full disks and damaged records: what is lost there is a user's work."""
+"""Kills, full disks and damaged records: what is lost there is a user's work. And the planted faults of a run, which
+are drawn already: they show that the other checks catch anything."""
 
 TELL_S = 10.0
 """Between two lines of progress."""
@@ -208,23 +208,18 @@ def group_of(nodeid: str) -> str:
 def of_this_run(items: list[pytest.Item]) -> set[pytest.Item]:
     """Return the tests that are a part of this run, as the sources draw them."""
     chosen = set()
-    cases: dict[tuple[str, str], dict[str, pytest.Item]] = {}
+    cases: dict[str, dict[str, pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("by_turns"):
-            chosen |= {item} if _is_drawn(item.nodeid, TURNS) else set()
-        elif item.get_closest_marker("slow") is None or item.nodeid.startswith(NEVER_LEFT_OUT):
-            chosen.add(item)
+        is_long = item.get_closest_marker("slow") or item.get_closest_marker("by_turns")
+        if is_long and not item.nodeid.startswith(NEVER_LEFT_OUT):
+            cases.setdefault(item.nodeid.partition("[")[0], {})[item.nodeid] = item
         else:
-            cases.setdefault((item.nodeid.partition("[")[0], group_of(item.nodeid)), {})[item.nodeid] = item
-    for (test, group), each in cases.items():
-        count = -(-len(each) // SLOW_TURNS) if len(each) > 1 else int(_is_drawn(f"{test} {group}", SLOW_TURNS))
+            chosen.add(item)
+    for test, each in cases.items():
+        (turn,) = first(map(str, range(TURNS)), 1, f"{sources()} {test}")
+        count = (len(each) + int(turn)) // TURNS  # of five cases one, five times in eight
         chosen |= {each[nodeid] for nodeid in first(each, count, f"{sources()} {test}")}
     return chosen
-
-
-def _is_drawn(name: str, turns: int) -> bool:
-    """Return whether it is a name's turn, of so many."""
-    return "0" in first(map(str, range(turns)), 1, f"{sources()} {name}")
 
 
 def contender_of(item: pytest.Item) -> tuple[str, ...]:

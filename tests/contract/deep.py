@@ -7,7 +7,7 @@ shallow ones alone, so does every framework in its other modes.
 So it is with other tests that take a compiler's minutes: the vocabulary case by case, contenders with several options,
 values of an option, per-sample gradients, several devices, steps after a restore.
 
-Of all this a run has a quarter of the cases (`of_this_run` in tests/conftest.py).
+Of all this a run has one case in eight (`of_this_run` in tests/conftest.py).
 """
 
 from __future__ import annotations

@@ -16,12 +16,12 @@ from tests.drawn import first, sources
 VARIABLE = "BAKEOFF_MUTANTS"
 
 DRAWN = {
-    "torch": 3,
+    "torch": 2,
     "jax": 1,
     "tensorflow": 1,
     "mlx": 1,
     "jittor": 1,
-    "workload": 2,
+    "workload": 1,
     "certificate": 1,
     "clock": 1,
     "feed": 1,

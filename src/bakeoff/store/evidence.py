@@ -7,7 +7,8 @@ import io
 import math
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.store.reading import DamagedError, read_bounded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -37,17 +39,23 @@ _BROKEN = (
 
 def read_arrays(path: Path, sha256: str) -> dict[str, NDArray[Any]]:
     """Return the arrays of a file with this SHA-256; raise DamagedError where they are not, StoreError for the rest."""
-    content = checked_arrays(path, sha256)
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return {info.filename.removesuffix(_ENDING): _array(archive, info) for info in archive.infolist()}
-    except _BROKEN as error:
-        msg = f"{path} holds no arrays: {error}"
-        raise DamagedError(msg) from error
+    content = _content(path, sha256)
+    with _opened(path, content) as archive:
+        return {info.filename.removesuffix(_ENDING): _array(archive, info) for info in archive.infolist()}
 
 
 def checked_arrays(path: Path, sha256: str) -> bytes:
     """Return the content of a file whose headers announce arrays of numbers that fit; raise DamagedError for others."""
+    content = _content(path, sha256)
+    with _opened(path, content) as archive:
+        for info in archive.infolist():
+            with archive.open(info) as file:
+                _header(file, info)
+    return content
+
+
+def _content(path: Path, sha256: str) -> bytes:
+    """Return the content of a file with this SHA-256; raise DamagedError where it is another, or missing."""
     try:
         content = read_bounded(path, MOST_EVIDENCE_BYTES)
     except FileNotFoundError as error:
@@ -59,39 +67,46 @@ def checked_arrays(path: Path, sha256: str) -> bytes:
     if hashlib.sha256(content).hexdigest() != sha256:
         msg = f"{path} was changed after it was written: its content does not have the SHA-256 in its record"
         raise DamagedError(msg)
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = archive.infolist()
-            if sum(info.file_size for info in members) > MOST_EVIDENCE_BYTES:
-                msg = f"{path} would take more than {MOST_EVIDENCE_BYTES >> 20} MiB of memory"
-                raise DamagedError(msg)
-            for info in members:
-                _check_header(archive, info)
-    except _BROKEN as error:
-        msg = f"{path} holds no arrays: {error}"
-        raise DamagedError(msg) from error
     return content
 
 
-def _check_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
-    """Raise ValueError unless a member is an array of numbers whose data is as long as its header says."""
+@contextmanager
+def _opened(path: Path, content: bytes) -> Iterator[zipfile.ZipFile]:
+    """Open a file's content, whose arrays fit into memory; what is found to be broken in it is a DamagedError."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(info.file_size for info in archive.infolist()) > MOST_EVIDENCE_BYTES:
+                msg = f"{path} would take more than {MOST_EVIDENCE_BYTES >> 20} MiB of memory"
+                raise DamagedError(msg)
+            yield archive
+    except _BROKEN as error:
+        msg = f"{path} holds no arrays: {error}"
+        raise DamagedError(msg) from error
+
+
+def _header(file: IO[bytes], info: zipfile.ZipInfo) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read a member's shape, whether its columns come first, and its type.
+
+    Raise ValueError unless it is an array of numbers whose data is as long as that says.
+    """
     if not info.filename.endswith(_ENDING):
         msg = f"{info.filename} is no array"
         raise ValueError(msg)
-    with archive.open(info) as file:
-        read_header = _HEADERS.get(np.lib.format.read_magic(file))
-        if read_header is None:
-            msg = f"{info.filename} is of an unknown format"
-            raise ValueError(msg)
-        shape, _, dtype = read_header(file)
-        announced = file.tell() + math.prod(shape) * dtype.itemsize
+    read_header = _HEADERS.get(np.lib.format.read_magic(file))
+    if read_header is None:
+        msg = f"{info.filename} is of an unknown format"
+        raise ValueError(msg)
+    shape, is_by_columns, dtype = read_header(file)
+    announced = file.tell() + math.prod(shape) * dtype.itemsize
     if dtype.kind not in _NUMBERS or announced != info.file_size or any(length < 0 for length in shape):
         msg = f"{info.filename} is no array of numbers of its size"
         raise ValueError(msg)
+    return shape, is_by_columns, dtype
 
 
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
     """Return one member's array."""
     with archive.open(info) as file:
-        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-        return array
+        shape, is_by_columns, dtype = _header(file, info)
+        content = bytearray(file.read())  # which can be written to, as what NumPy itself reads
+        return np.ndarray(shape, dtype, content, order="F" if is_by_columns else "C")

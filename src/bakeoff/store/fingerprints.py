@@ -46,7 +46,7 @@ def packages_of(interpreter: str) -> list[str]:
     if "include-system-site-packages=true" in settings:
         return []
     found = environment.glob("lib/python*/site-packages/*.dist-info")
-    return sorted(path.relative_to(environment / "lib").as_posix() for path in found)
+    return sorted("/".join(path.parts[-3:]) for path in found)
 
 
 def packages_sha256(interpreter: str) -> str:

@@ -14,6 +14,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -102,6 +103,7 @@ def load(name_or_path: str | Path) -> LoadedWorkload:
     )
 
 
+@cache
 def _shipped() -> dict[str, Path]:
     """Return the files of this folder that define WORKLOAD, by the workload's name."""
     files = sorted(Path(__file__).parent.glob("*.py"))
