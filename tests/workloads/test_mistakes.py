@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from test_interpreter import CONV, MAP, TOKENS, VECTOR, checked, write
 
 from bakeoff.spec.errors import ModelFileError
-from bakeoff.spec.vocabulary import FUNCTIONS, LAYERS, LOSSES
+from bakeoff.spec.vocabulary import FUNCTIONS, LAYERS, LOSSES, VOCABULARY
 from bakeoff.workloads.mistakes import _SIGNATURE
+from bakeoff.workloads.synonyms_arguments import RENAMED, SAID_BY, of_argument
 
 TABLE = "self.table = nn.Embedding(11, 5)"
 WIDE = "self.head = nn.Linear(6, 5)"
@@ -20,14 +24,21 @@ HABITS = {
         "self.norm = nn.LayerNorm(6, eps=1e-6)",
         "return x",
         15,
-        "nn.LayerNorm got an unexpected keyword argument 'eps'; it is nn.LayerNorm(features, epsilon=1e-5, bias=True)",
+        "it is nn.LayerNorm(features, epsilon=1e-5, bias=True); eps is epsilon here",
+    ),
+    "layers above each other": (
+        TOKENS,
+        f"{TABLE}; self.lstm = nn.LSTM(5, 5, num_layers=2)",
+        "return self.lstm(self.table(x))[0][:, 0]",
+        15,
+        "biases=1); of layers above each other each is an attribute, and takes the sequence of the one below",
     ),
     "a function's argument of another library": (
         VECTOR,
         WIDE,
         "return nn.gelu(self.head(x), approximate='tanh')",
         18,
-        "nn.gelu got an unexpected keyword argument 'approximate'; it is nn.gelu(x)",
+        "nn.gelu got an unexpected keyword argument 'approximate'; it is nn.gelu(x); nn.gelu_tanh(x) is",
     ),
     "an entry of no config": (
         VECTOR,
@@ -270,3 +281,25 @@ def test_several_inputs_that_stand_for_one_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, sample, WIDE, "return self.head(x + 2)")
     with pytest.raises(ModelFileError, match=r"mine\.py:18: in forward: .*each is taken by its name: x\['name'\]"):
         checked(path)
+
+
+def test_an_argument_is_renamed_to_one_that_there_is_and_never_shadows_one() -> None:
+    """What is offered for an argument of another library is one of something here that has no such argument itself."""
+    taken = [set(re.findall(r"\w+", found[0])) for text in VOCABULARY.values() if (found := _SIGNATURE.match(text))]
+    for theirs, ours in RENAMED.items():
+        assert any(ours in names for names in taken), (theirs, ours)
+        assert not any({theirs, ours} <= names for names in taken), (theirs, ours)
+    assert of_argument("class_weight", ["logits", "weight"]) == "; class_weight is weight here"
+    assert "pos_weight" not in of_argument("pos_weight", ["logits"])
+    assert of_argument("something", ["logits"]) == ""
+
+
+def test_a_weight_of_positives_is_what_its_advice_computes() -> None:
+    """What is said for PyTorch's pos_weight is its loss: of each element -p t log s(x) - (1 - t) log(1 - s(x))."""
+    logits, targets, p = np.array([-1.5, 0.2, 2.0]), np.array([1.0, 0.0, 1.0]), 3.0
+    log_s, log_rest = -np.log1p(np.exp(-logits)), -np.log1p(np.exp(logits))
+    nn = SimpleNamespace(mean=np.mean, binary_cross_entropy=lambda x, t, reduction: -t * log_s - (1.0 - t) * log_rest)
+    said = eval(  # noqa: S307 - the advice is an expression of ours
+        SAID_BY["pos_weight"].partition("it is ")[2], {"nn": nn, "logits": logits, "targets": targets, "p": p}
+    )
+    assert said == pytest.approx(np.mean(-p * targets * log_s - (1.0 - targets) * log_rest))

@@ -15,6 +15,7 @@ from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import LAYERS, VOCABULARY
 from bakeoff.workloads.shapes import LayoutError
 from bakeoff.workloads.synonyms import NUMPY, of_module, said_by
+from bakeoff.workloads.synonyms_arguments import of_argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,9 @@ _CALL = re.compile(r"^(\w+)\.__call__\(\) (?=got |takes |missing )")
 
 _CALLED_AS = re.compile(r"called as (?:.*? = )?(\w+\(.*?\))(?= with|, as|:)")
 """How a meaning says that a layer is called, where it takes more than an array."""
+
+_LACKED = re.compile(r"unexpected keyword argument '(\w+)'")
+"""How Python tells that a function has no such argument."""
 
 _SIGNATURE = re.compile(r"^\w+\(.*?\)(?=[.:]| *$)")
 """What a meaning in the vocabulary begins with."""
@@ -119,8 +123,9 @@ def _of_call(frame: traceback.FrameSummary | None, error: str) -> str:
     found = _BOUND.match(error)
     name = _called(frame) if frame and found else ""
     if found and name in VOCABULARY and (signature := _SIGNATURE.match(VOCABULARY[name])):
-        kept = "; nn.reshape puts the axis back" if "'keepdims'" in error else ""
-        return f"nn.{name} {error[found.end() :]}; it is nn.{signature[0]}{kept}"
+        lacked = _LACKED.search(error)
+        said = of_argument(lacked[1], re.findall(r"\w+", signature[0])) if lacked else ""
+        return f"nn.{name} {error[found.end() :]}; it is nn.{signature[0]}{said}"
     found = _CALL.match(error)
     if not found or found[1] not in LAYERS:
         return ""
