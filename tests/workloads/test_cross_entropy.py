@@ -8,6 +8,8 @@ import pytest
 from test_interpreter import VECTOR, checked, write
 
 from bakeoff.spec.errors import ModelFileError
+from bakeoff.workloads.interpreter import check_model
+from bakeoff.workloads.load import load
 
 SHARES = 'input_shape=(6,), targets={"t": ArraySpec(shape=(5,))}'
 WEIGHTS = "weight=(1.0, 2.0, 0.5, 1, 0)"
@@ -56,3 +58,12 @@ def test_anything_else_is_refused_with_its_line(tmp_path: Path, sample: str, ask
         checked(path)
     assert str(refused.value).startswith(f"{path}:24: in loss: nn.cross_entropy")
     assert told in str(refused.value)
+
+
+def test_a_weighted_mean_is_no_samples_own(tmp_path: Path) -> None:
+    """In a step of per-sample gradients the weights of classes would cancel: refused, with the line and what to do."""
+    loaded = load(written(tmp_path, VECTOR, f"targets, {WEIGHTS}"))
+    with pytest.raises(ModelFileError, match=r'mine.py:\d+: in loss: .*weight=..., reduction="sum"'):
+        check_model(loaded, loaded.size("full"), "per-sample-gradients")
+    summed = load(written(tmp_path, VECTOR, f"targets, {WEIGHTS}, reduction='sum'"))
+    check_model(summed, summed.size("full"), "per-sample-gradients")

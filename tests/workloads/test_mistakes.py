@@ -40,6 +40,13 @@ HABITS = {
         18,
         "nn.gelu got an unexpected keyword argument 'approximate'; it is nn.gelu(x); nn.gelu_tanh(x) is",
     ),
+    "an argument too many": (
+        VECTOR,
+        WIDE,
+        "return nn.relu(self.head(x), 1)",
+        18,
+        "nn.relu got more arguments than it takes by position; it is nn.relu(x)",
+    ),
     "an entry of no config": (
         VECTOR,
         "self.head = nn.Linear(6, size.config['w'])",
@@ -112,7 +119,7 @@ HABITS = {
         18,
         "a layer nn.LSTM got an unexpected keyword argument 'length'; it is called as lstm(x, state=None",
     ),
-    "an array too many": (VECTOR, WIDE, "return self.head(x, x)", 18, "but 3 were given; it is called as layer(x)"),
+    "an array too many": (VECTOR, WIDE, "return self.head(x, x)", 18, "by position; it is called as layer(x)"),
     "a state that is missing": (
         VECTOR,
         "self.cell = nn.LSTMCell(6, 5)",

@@ -64,6 +64,7 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
         outputs = forward(loaded.build, size, counter, trains=True, entries=entries)
     counter = Counter()
     counter.is_built, counter.is_cut = True, bool(entries)
+    counter.is_per_sample = SCENARIOS[scenario].per_sample
     nn = vocabulary(counter, trains=True)
     with told(path, "loss"):
         found = given_inputs(loss)(nn, outputs, targets, inputs)

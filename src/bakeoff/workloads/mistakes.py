@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _BOUND = re.compile(r"^[\w.]+\(\) (?=got |takes |missing )")
 """How Python begins to tell that a call does not fit a function, by the name that it has in bakeoff."""
 
+_TOO_MANY = re.compile(r"takes .*positional arguments? but .*given")
+"""How Python tells that there are too many arguments, by numbers that count `self`, which users do not write."""
+
 _CALL = re.compile(r"^(\w+)\.__call__\(\) (?=got |takes |missing )")
 """The same of a layer that is called."""
 
@@ -120,6 +123,7 @@ def _of_call(frame: traceback.FrameSummary | None, error: str) -> str:
 
     `frame` is the user's where it is the one that raised.
     """
+    error = _TOO_MANY.sub("got more arguments than it takes by position", error)
     found = _BOUND.match(error)
     name = _called(frame) if frame and found else ""
     if found and name in VOCABULARY and (signature := _SIGNATURE.match(VOCABULARY[name])):

@@ -14,7 +14,7 @@ from bakeoff.workloads.shape_arrays import ArrayFunctions, axis_of, check_alike,
 from bakeoff.workloads.shape_attention import Attention, attended
 from bakeoff.workloads.shape_einsum import einsum
 from bakeoff.workloads.shape_graphs import sparse_matmul
-from bakeoff.workloads.shape_losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.workloads.shape_losses import OWN_WEIGHT, binary_cross_entropy, cross_entropy, mse
 from bakeoff.workloads.shape_sequences import column_mask, columns, ctc, floor_divide
 from bakeoff.workloads.shapes import (
     LayoutError,
@@ -39,6 +39,9 @@ class Counter:
 
     is_cut = False
     """Whether the batch is a shorter one than the size declares, of which the lengths' ranges say nothing."""
+
+    is_per_sample = False
+    """Whether a loss is one sample's, whose gradient is clipped by itself."""
 
     is_collecting = False
     """Whether a step collects, which it does once, without a gradient."""
@@ -228,7 +231,20 @@ class Losses:
         """Take who knows whether the batch is a shorter one."""
         self._counter = counter
 
-    cross_entropy = staticmethod(cross_entropy)
+    def cross_entropy(
+        self,
+        logits: Any,
+        labels: Any,
+        label_smoothing: Any = 0.0,
+        ignore: Any = None,
+        reduction: Any = "mean",
+        weight: Any = None,
+    ) -> Shape:
+        """Return one number, or one for each label."""
+        if self._counter.is_per_sample and weight is not None and reduction == "mean":
+            raise LayoutError(OWN_WEIGHT)
+        return cross_entropy(logits, labels, label_smoothing, ignore, reduction, weight)
+
     binary_cross_entropy = staticmethod(binary_cross_entropy)
     mse = staticmethod(mse)
 

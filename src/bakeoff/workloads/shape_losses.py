@@ -11,6 +11,14 @@ from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind, c
 _REDUCTIONS = ("mean", "sum", "none")
 
 
+OWN_WEIGHT = (
+    "nn.cross_entropy(..., weight=...) is a mean over the weights of a batch's labels, of which a sample has no part "
+    "of its own: its gradient would be divided by its own weight. With per-sample gradients take "
+    'nn.cross_entropy(..., weight=..., reduction="sum")'
+)
+"""Of a weighted mean in a step of per-sample gradients."""
+
+
 def cross_entropy(
     logits: Any,
     labels: Any,
