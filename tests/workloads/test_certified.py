@@ -17,8 +17,12 @@ FRAMEWORKS = {"PyTorch": "torch", "JAX": "jax", "TensorFlow": "tensorflow", "Jit
 SCENARIOS = {"training": "train", "inference": "infer"}
 
 
-def told() -> list[tuple[str, str, list[str], str, Path]]:
-    """Return workload, scenario, frameworks, batch and record of all that the table names by a workload."""
+NAMES = r"`([\w-]+)(?: --size ([\w-]+))?`"
+"""How the table names a workload, and a size that is not its full one."""
+
+
+def told() -> list[tuple[str, str, str, list[str], str, Path]]:
+    """Return workload, size, scenario, frameworks, batch and record of all that the table names by a workload."""
     table = PAGE.read_text(encoding="utf-8").partition("| at full size |")[2].partition("\n\n")[0]
     found, record = [], PAGE
     for line in table.splitlines()[2:]:
@@ -30,46 +34,54 @@ def told() -> list[tuple[str, str, list[str], str, Path]]:
     return found
 
 
-def subjects(what: str) -> list[tuple[str, str]]:
-    """Return each workload of a cell with each scenario that is told behind its name."""
-    found: list[tuple[str, str]] = []
-    for names, scenarios in re.findall(r"((?:`[\w-]+`(?:, | and )?)+)([^`]*)", what):
-        for name in re.findall(r"`([\w-]+)`", names):
+def subjects(what: str) -> list[tuple[str, str, str]]:
+    """Return each workload of a cell, and its size, with each scenario that is told behind its name."""
+    found: list[tuple[str, str, str]] = []
+    for names, scenarios in re.findall(r"((?:`[\w -]+`(?:, | and )?)+)([^`]*)", what):
+        for name, size in re.findall(NAMES, names):
             every = load(name).workload.scenarios if "every scenario" in scenarios else ()
-            found += [(name, one) for one in every or (SCENARIOS[word] for word in SCENARIOS if word in scenarios)]
+            each = every or [SCENARIOS[word] for word in SCENARIOS if word in scenarios]
+            found += [(name, size or "full", scenario) for scenario in each]
     return found
 
 
-def passed(record: Path) -> set[tuple[str, str, str, int]]:
-    """Return workload, scenario, contender and batch of each certificate of full size that passed."""
+def passed(record: Path) -> set[tuple[str, str, str, str, int]]:
+    """Return workload, size, scenario, contender and batch of each certificate that passed."""
     rows: list[dict[str, Any]] = json.loads(record.with_suffix(".json").read_text(encoding="utf-8"))["rows"]
     return {
-        (row["workload"], row["scenario"], row["contender"], batch_of(row["workload"], str(row["batch"])))
+        (
+            name := row["workload"],
+            row["size"],
+            row["scenario"],
+            row["contender"],
+            batch_of(name, row["size"], row["batch"]),
+        )
         for row in rows
-        if row["size"] == "full" and row["passed"] == "yes" and not row["workload"].endswith(".py")
+        if row["passed"] == "yes" and not row["workload"].endswith(".py")
     }
 
 
-def batch_of(workload: str, said: str) -> int:
+def batch_of(workload: str, size: str, said: str | int) -> int:
     """Return a batch as a number, of which pages and records may say that it is the workload's own."""
-    return load(workload).size("full").batch_size if said in {"its own", "their own"} else int(said)
+    return load(workload).size(size).batch_size if said in {"its own", "their own"} else int(said)
 
 
-@pytest.mark.parametrize(("workload", "scenario", "frameworks", "batch", "record"), told())
+@pytest.mark.parametrize(("workload", "size", "scenario", "frameworks", "batch", "record"), told())
 def test_what_was_certified_is_in_its_record(
-    workload: str, scenario: str, frameworks: list[str], batch: str, record: Path
+    workload: str, size: str, scenario: str, frameworks: list[str], batch: str, record: Path
 ) -> None:
     """Every framework of a row has a certificate that passed, in that scenario and at that batch, in the record."""
     certified = passed(record)
-    wanted = {(workload, scenario, one, batch_of(workload, batch)) for one in frameworks}
+    wanted = {(workload, size, scenario, one, batch_of(workload, size, batch)) for one in frameworks}
     assert wanted <= certified, sorted(wanted - certified)
 
 
 def test_rows_are_read() -> None:
     """The table's rows are found, and one with two workloads of a scenario each is taken apart."""
-    assert ("rl-venv-ppo", "train") in {one[:2] for one in told()}
+    assert ("rl-venv-ppo", "full", "train") in {one[:3] for one in told()}
     assert subjects("`rl-venv-ppo`, training, and `gcn-arxiv`, inference") == [
-        ("rl-venv-ppo", "train"),
-        ("gcn-arxiv", "infer"),
+        ("rl-venv-ppo", "full", "train"),
+        ("gcn-arxiv", "full", "infer"),
     ]
-    assert subjects("`mlp-1024`, `mlp-mnist`, in every scenario")[0] == ("mlp-1024", "infer")
+    assert subjects("`mlp-1024`, `mlp-mnist`, in every scenario")[0] == ("mlp-1024", "full", "infer")
+    assert subjects("`inceptionv3 --size full-auxiliary`, training") == [("inceptionv3", "full-auxiliary", "train")]
