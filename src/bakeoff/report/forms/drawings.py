@@ -93,8 +93,15 @@ def _try_threads() -> None:
 
 def layouts(picture: Picture, name: str) -> Layouts:
     """Return a picture for a page; `name` is no other picture's, and tells their ids apart."""
-    wide, narrow = (drawing(picture.draw(width), name=f"{name}-{width}", is_on_page=True) for width in (WIDE, NARROW))
+    wide, narrow = (laid_out(picture, width, name=f"{name}-{width}", is_on_page=True) for width in (WIDE, NARROW))
     return Layouts(wide, narrow)
+
+
+def laid_out(picture: Picture, width: int, *, name: str, is_on_page: bool) -> Drawing:
+    """Return a picture as SVG, laid out for so many pixels from left to right."""
+    # altair holds each part against its schema when it is made, which takes as long as all else: the tests do it.
+    with import_module("altair.utils.schemapi").debug_mode(False):  # noqa: FBT003 - altair's own
+        return drawing(picture.draw(width), name=name, is_on_page=is_on_page)
 
 
 def drawing(chart: Chart, *, name: str, is_on_page: bool) -> Drawing:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from bakeoff.report.forms import Form
-from bakeoff.report.forms.drawings import drawing, renderer
+from bakeoff.report.forms.drawings import laid_out, renderer
 from bakeoff.report.forms.marks import SVG, marked_png
 from bakeoff.report.pictures import FONT, FONT_SIZE, LONGEST_TEXT, WIDE
 from bakeoff.report.pictures.colours import INK, PAPER
@@ -67,7 +67,7 @@ def _lay(sheet: _Sheet, page: Page, number: int) -> None:
         sheet.space(_MARGIN)
         sheet.text(page.unpictured, FONT_SIZE)
     for index, picture in enumerate(pictures):
-        found = drawing(picture.draw(WIDE), name=f"c{number}-{index}", is_on_page=False)
+        found = laid_out(picture, WIDE, name=f"c{number}-{index}", is_on_page=False)
         sheet.space(_MARGIN)
         sheet.text([found.title], _TITLE, is_bold=True)
         sheet.text(found.meaning, FONT_SIZE)
