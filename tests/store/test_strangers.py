@@ -6,7 +6,10 @@ import hashlib
 import io
 import os
 import pickle
+import struct
+import tracemalloc
 import zipfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +20,7 @@ import pytest
 from bakeoff.spec.errors import StoreError, UnknownNameError
 from bakeoff.spec.evidence import Evidence
 from bakeoff.store import evidence, reading
-from bakeoff.store.evidence import read_arrays
+from bakeoff.store.evidence import checked_arrays, read_arrays
 from bakeoff.store.files import read_comparison, write_comparison, write_record
 from bakeoff.store.reading import DamagedError, OtherVersionError
 from bakeoff.store.results import comparisons, find, read_records, take_up
@@ -190,6 +193,40 @@ def test_a_small_file_does_not_become_a_large_one(tmp_path: Path, monkeypatch: p
     (tmp_path / "evidence.npz").write_bytes(content)
     with pytest.raises(DamagedError, match="would take more than 1 MiB of memory"):
         read_arrays(tmp_path / "evidence.npz", hashlib.sha256(content).hexdigest())
+
+
+def test_a_file_that_lies_about_its_size_does_not_become_a_large_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a member unpacks to beyond what it declares is not unpacked: its array comes alone, in pieces."""
+    monkeypatch.setattr(evidence, "MOST_EVIDENCE_BYTES", 1 << 22)
+    made = io.BytesIO()
+    np.lib.format.write_array(made, np.zeros(1 << 14))
+    content = bytearray(archive(**{"a.npy": made.getvalue() + bytes(1 << 26)}))
+    declared = struct.pack("<I", len(made.getvalue()))
+    checksum = struct.pack("<I", zlib.crc32(made.getvalue()))
+    central = content.index(b"PK\x01\x02")
+    for at in (14, central + 16):  # the checksum, the packed size and the size, in each of the two headers
+        content[at : at + 4], content[at + 8 : at + 12] = checksum, declared
+    (tmp_path / "evidence.npz").write_bytes(content)
+    tracemalloc.start()
+    found = read_arrays(tmp_path / "evidence.npz", hashlib.sha256(content).hexdigest())
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found["a"].shape == (1 << 14,)
+    assert most < 1 << 23
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_evidence_is_packed_as_numpy_packs(tmp_path: Path, packed: int) -> None:
+    """Of other compressions zipfile unpacks all at once: a few hundred bytes would take any memory."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", packed) as file:
+        file.writestr("a.npy", array(np.zeros(4)))
+    (tmp_path / "evidence.npz").write_bytes(made.getvalue())
+    for read in (read_arrays, checked_arrays):
+        with pytest.raises(DamagedError, match="packed as NumPy packs no arrays"):
+            read(tmp_path / "evidence.npz", hashlib.sha256(made.getvalue()).hexdigest())
 
 
 def test_evidence_is_read_as_it_was_written(tmp_path: Path) -> None:

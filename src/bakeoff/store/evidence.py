@@ -29,7 +29,10 @@ MOST_EVIDENCE_BYTES = 1 << 30
 _ENDING = ".npy"
 _NUMBERS = "biuf"
 """Kinds of numpy.dtype that evidence consists of."""
-_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+_VERSION = (1, 0)
+"""Of NumPy's format: a header of the next one may be 4 GB long, and is for arrays of records."""
+_PACKED = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+"""How NumPy packs arrays; of what else there is, zipfile unpacks all that a few bytes hold before it returns one."""
 _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError),  # of the archive
     *(ValueError, TypeError, OverflowError, SyntaxError, KeyError),  # of a header
@@ -50,7 +53,7 @@ def checked_arrays(path: Path, sha256: str) -> bytes:
     with _opened(path, content) as archive:
         for info in archive.infolist():
             with archive.open(info) as file:
-                _header(file, info)
+                _check_header(file, info)
     return content
 
 
@@ -75,6 +78,9 @@ def _opened(path: Path, content: bytes) -> Iterator[zipfile.ZipFile]:
     """Open a file's content, whose arrays fit into memory; what is found to be broken in it is a DamagedError."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if any(info.compress_type not in _PACKED for info in archive.infolist()):
+                msg = f"{path} is packed as NumPy packs no arrays"
+                raise DamagedError(msg)
             if sum(info.file_size for info in archive.infolist()) > MOST_EVIDENCE_BYTES:
                 msg = f"{path} would take more than {MOST_EVIDENCE_BYTES >> 20} MiB of memory"
                 raise DamagedError(msg)
@@ -84,29 +90,26 @@ def _opened(path: Path, content: bytes) -> Iterator[zipfile.ZipFile]:
         raise DamagedError(msg) from error
 
 
-def _header(file: IO[bytes], info: zipfile.ZipInfo) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Read a member's shape, whether its columns come first, and its type.
-
-    Raise ValueError unless it is an array of numbers whose data is as long as that says.
-    """
+def _check_header(file: IO[bytes], info: zipfile.ZipInfo) -> None:
+    """Raise ValueError unless a member is an array of numbers whose data is as long as its header says."""
     if not info.filename.endswith(_ENDING):
         msg = f"{info.filename} is no array"
         raise ValueError(msg)
-    read_header = _HEADERS.get(np.lib.format.read_magic(file))
-    if read_header is None:
+    if np.lib.format.read_magic(file) != _VERSION:
         msg = f"{info.filename} is of an unknown format"
         raise ValueError(msg)
-    shape, is_by_columns, dtype = read_header(file)
+    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
     announced = file.tell() + math.prod(shape) * dtype.itemsize
     if dtype.kind not in _NUMBERS or announced != info.file_size or any(length < 0 for length in shape):
         msg = f"{info.filename} is no array of numbers of its size"
         raise ValueError(msg)
-    return shape, is_by_columns, dtype
 
 
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
     """Return one member's array."""
     with archive.open(info) as file:
-        shape, is_by_columns, dtype = _header(file, info)
-        content = bytearray(file.read())  # which can be written to, as what NumPy itself reads
-        return np.ndarray(shape, dtype, content, order="F" if is_by_columns else "C")
+        _check_header(file, info)
+        file.seek(0)
+        # NumPy reads piece by piece what the header says, however much more a file unpacks to than it declares.
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        return array
