@@ -12,6 +12,7 @@ from bakeoff.workloads.interpreter import check_model
 from bakeoff.workloads.load import load
 
 SHARES = 'input_shape=(6,), targets={"t": ArraySpec(shape=(5,))}'
+ONE = 'input_shape=(6,), targets={"t": ArraySpec(shape=(1,))}'
 WEIGHTS = "weight=(1.0, 2.0, 0.5, 1, 0)"
 
 
@@ -60,10 +61,33 @@ def test_anything_else_is_refused_with_its_line(tmp_path: Path, sample: str, ask
     assert told in str(refused.value)
 
 
-def test_a_weighted_mean_is_no_samples_own(tmp_path: Path) -> None:
-    """In a step of per-sample gradients the weights of classes would cancel: refused, with the line and what to do."""
-    loaded = load(written(tmp_path, VECTOR, f"targets, {WEIGHTS}"))
-    with pytest.raises(ModelFileError, match=r'mine.py:\d+: in loss: .*weight=..., reduction="sum"'):
+@pytest.mark.parametrize(
+    ("sample", "layer", "loss"),
+    [
+        (VECTOR, 5, f"cross_entropy(outputs, targets, {WEIGHTS})"),
+        (ONE, 1, "binary_cross_entropy(outputs, targets, weights=targets + 1.0)"),
+        (ONE, 1, "mse(outputs, targets, weights=targets + 1.0)"),
+    ],
+)
+def test_a_weighted_mean_is_no_samples_own(tmp_path: Path, sample: str, layer: int, loss: str) -> None:
+    """In a step of per-sample gradients the weights would cancel: refused, with the line and what to do."""
+    head = f"self.head = nn.Linear(6, {layer})"
+    loaded = load(write(tmp_path, sample, head, "return self.head(x)", f"return nn.{loss}"))
+    with pytest.raises(ModelFileError, match=r'mine.py:\d+: in loss: nn.\w+\(..., weights?=...\) .*reduction="sum"'):
         check_model(loaded, loaded.size("full"), "per-sample-gradients")
-    summed = load(written(tmp_path, VECTOR, f"targets, {WEIGHTS}, reduction='sum'"))
-    check_model(summed, summed.size("full"), "per-sample-gradients")
+    check_model(loaded, loaded.size("full"), "train")
+
+
+@pytest.mark.parametrize(
+    ("sample", "loss"),
+    [
+        (VECTOR, f"cross_entropy(outputs, targets, {WEIGHTS}, reduction='sum')"),
+        (SHARES, f"cross_entropy(outputs, targets, {WEIGHTS})"),
+        (SHARES, "mse(outputs, targets, weights=targets)"),
+    ],
+)
+def test_weights_that_are_a_samples_own_are_taken(tmp_path: Path, sample: str, loss: str) -> None:
+    """A sum, the mean of shares, which counts places and not weights, and a mask of a sample's elements."""
+    head = "self.head = nn.Linear(6, 5)"
+    loaded = load(write(tmp_path, sample, head, "return self.head(x)", f"return nn.{loss}"))
+    check_model(loaded, loaded.size("full"), "per-sample-gradients")

@@ -14,7 +14,7 @@ from bakeoff.workloads.shape_arrays import ArrayFunctions, axis_of, check_alike,
 from bakeoff.workloads.shape_attention import Attention, attended
 from bakeoff.workloads.shape_einsum import einsum
 from bakeoff.workloads.shape_graphs import sparse_matmul
-from bakeoff.workloads.shape_losses import OWN_WEIGHT, binary_cross_entropy, cross_entropy, mse
+from bakeoff.workloads.shape_losses import binary_cross_entropy, cross_entropy, mse, own_weight
 from bakeoff.workloads.shape_sequences import column_mask, columns, ctc, floor_divide
 from bakeoff.workloads.shapes import (
     LayoutError,
@@ -241,12 +241,28 @@ class Losses:
         weight: Any = None,
     ) -> Shape:
         """Return one number, or one for each label."""
-        if self._counter.is_per_sample and weight is not None and reduction == "mean":
-            raise LayoutError(OWN_WEIGHT)
-        return cross_entropy(logits, labels, label_smoothing, ignore, reduction, weight)
+        found = cross_entropy(logits, labels, label_smoothing, ignore, reduction, weight)
+        if self._counter.is_per_sample and weight is not None and reduction == "mean" and labels.integer:
+            raise LayoutError(own_weight("cross_entropy", "weight"))
+        return found
 
-    binary_cross_entropy = staticmethod(binary_cross_entropy)
-    mse = staticmethod(mse)
+    def binary_cross_entropy(self, logits: Any, targets: Any, weights: Any = None, reduction: Any = "mean") -> Shape:
+        """Return one number, or one for each element."""
+        found = binary_cross_entropy(logits, targets, weights, reduction)
+        self._check_own("binary_cross_entropy", logits, weights, reduction)
+        return found
+
+    def mse(self, outputs: Any, targets: Any, weights: Any = None, reduction: Any = "mean") -> Shape:
+        """Return one number, or one for each element."""
+        found = mse(outputs, targets, weights, reduction)
+        self._check_own("mse", outputs, weights, reduction)
+        return found
+
+    def _check_own(self, function: str, outputs: Shape, weights: Any, reduction: str) -> None:
+        """Raise LayoutError where each sample has one loss, and would be divided by its own weight."""
+        is_one = math.prod(outputs.dims[1:]) == 1
+        if self._counter.is_per_sample and weights is not None and reduction == "mean" and is_one:
+            raise LayoutError(own_weight(function, "weights"))
 
     def ctc(self, logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape) -> Shape:
         """Return one number."""

@@ -11,12 +11,13 @@ from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind, c
 _REDUCTIONS = ("mean", "sum", "none")
 
 
-OWN_WEIGHT = (
-    "nn.cross_entropy(..., weight=...) is a mean over the weights of a batch's labels, of which a sample has no part "
-    "of its own: its gradient would be divided by its own weight. With per-sample gradients take "
-    'nn.cross_entropy(..., weight=..., reduction="sum")'
-)
-"""Of a weighted mean in a step of per-sample gradients."""
+def own_weight(function: str, argument: str) -> str:
+    """Return why a weighted mean is no loss of a step of per-sample gradients."""
+    call = f"nn.{function}(..., {argument}=...)"
+    return (
+        f"{call} is a mean over the weights of a whole batch, of which a sample has no part of its own: its gradient "
+        f'would be divided by its own weight. With per-sample gradients take reduction="sum"'
+    )
 
 
 def cross_entropy(
