@@ -16,6 +16,7 @@ from bakeoff.workloads.mistakes import _SIGNATURE
 from bakeoff.workloads.synonyms_arguments import RENAMED, SAID_BY, of_argument
 
 TABLE = "self.table = nn.Embedding(11, 5)"
+BITS = 'input_shape=(6,), targets={"t": ArraySpec(shape=(5,), dtype="int32", low=0, high=1)}'
 WIDE = "self.head = nn.Linear(6, 5)"
 
 HABITS = {
@@ -39,6 +40,20 @@ HABITS = {
         "return nn.gelu(self.head(x), approximate='tanh')",
         18,
         "nn.gelu got an unexpected keyword argument 'approximate'; it is nn.gelu(x); nn.gelu_tanh(x) is",
+    ),
+    "an argument of a layer that is called": (
+        TOKENS,
+        f"{TABLE}; self.lstm = nn.LSTM(5, 5)",
+        "x = self.table(x); return self.lstm(x, hx=None)[0][:, 0]",
+        18,
+        "hx is state here",
+    ),
+    "an argument inside of a cell": (
+        TOKENS,
+        f"{TABLE}; self.lstm = nn.LSTM(5, 5, activation='relu')",
+        "return self.lstm(self.table(x))[0][:, 0]",
+        15,
+        "it is tanh, and sigmoid in the gates",
     ),
     "an argument too many": (
         VECTOR,
@@ -292,21 +307,38 @@ def test_several_inputs_that_stand_for_one_are_told(tmp_path: Path) -> None:
 
 def test_an_argument_is_renamed_to_one_that_there_is_and_never_shadows_one() -> None:
     """What is offered for an argument of another library is one of something here that has no such argument itself."""
-    taken = [set(re.findall(r"\w+", found[0])) for text in VOCABULARY.values() if (found := _SIGNATURE.match(text))]
+    taken = {
+        name: set(re.findall(r"\w+", found[0]))
+        for name, text in VOCABULARY.items()
+        if (found := _SIGNATURE.match(text))
+    }
     for theirs, ours in RENAMED.items():
-        assert any(ours in names for names in taken), (theirs, ours)
-        assert not any({theirs, ours} <= names for names in taken), (theirs, ours)
-    assert of_argument("class_weight", ["logits", "weight"]) == "; class_weight is weight here"
-    assert "pos_weight" not in of_argument("pos_weight", ["logits"])
-    assert of_argument("something", ["logits"]) == ""
+        assert any(ours in names for names in taken.values()) or ours == "state", (theirs, ours)
+        assert not any({theirs, ours} <= names for names in taken.values()), (theirs, ours)
+    for theirs, said in SAID_BY.items():
+        assert not any(theirs in taken[name] for name in said if name and said[name]), theirs
+        assert said.keys() <= {"", *VOCABULARY}, theirs
+    assert of_argument("cross_entropy", "ignore_index", ["logits", "ignore"]) == "; ignore_index is ignore here"
+    assert of_argument("attention", "use_bias", ["q", "bias"]) == ""
+    assert of_argument("relu", "something", ["x"]) == ""
 
 
-def test_a_weight_of_positives_is_what_its_advice_computes() -> None:
+def test_a_weight_of_positives_is_what_its_advice_computes(tmp_path: Path) -> None:
     """What is said for PyTorch's pos_weight is its loss: of each element -p t log s(x) - (1 - t) log(1 - s(x))."""
-    logits, targets, p = np.array([-1.5, 0.2, 2.0]), np.array([1.0, 0.0, 1.0]), 3.0
+    advice = SAID_BY["pos_weight"]["binary_cross_entropy"].partition("it is ")[2]
+    logits, targets, p = np.array([-1.5, 0.2, 2.0]), np.array([1, 0, 1]), 3.0
     log_s, log_rest = -np.log1p(np.exp(-logits)), -np.log1p(np.exp(logits))
-    nn = SimpleNamespace(mean=np.mean, binary_cross_entropy=lambda x, t, reduction: -t * log_s - (1.0 - t) * log_rest)
-    said = eval(  # noqa: S307 - the advice is an expression of ours
-        SAID_BY["pos_weight"].partition("it is ")[2], {"nn": nn, "logits": logits, "targets": targets, "p": p}
+    nn = SimpleNamespace(
+        mean=np.mean, to_float=np.float64, binary_cross_entropy=lambda x, t, reduction: -t * log_s - (1 - t) * log_rest
     )
-    assert said == pytest.approx(np.mean(-p * targets * log_s - (1.0 - targets) * log_rest))
+    said = eval(advice, {"nn": nn, "logits": logits, "targets": targets, "p": p})  # noqa: S307 - an expression of ours
+    assert said == pytest.approx(np.mean(-p * targets * log_s - (1 - targets) * log_rest))
+    loss = "return " + advice.replace("logits", "outputs").replace("(p -", "(3.0 -")
+    checked(write(tmp_path, BITS, "self.head = nn.Linear(6, 5)", "return self.head(x)", loss))
+
+
+def test_what_is_said_for_a_padding_index_is_a_mask_of_an_embeddings_rows(tmp_path: Path) -> None:
+    """As it is written, with the sizes of the model."""
+    mask = SAID_BY["padding_idx"]["Embedding"].removeprefix("times ").removesuffix(" a row counts nowhere")
+    mask = mask.replace("ids", "x").replace("padding", "0").replace("batch, length", "x.shape[0], x.shape[1]")
+    checked(write(tmp_path, TOKENS, TABLE, f"return nn.sum(self.table(x) * {mask}, 1)"))

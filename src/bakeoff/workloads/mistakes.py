@@ -127,15 +127,19 @@ def _of_call(frame: traceback.FrameSummary | None, error: str) -> str:
     found = _BOUND.match(error)
     name = _called(frame) if frame and found else ""
     if found and name in VOCABULARY and (signature := _SIGNATURE.match(VOCABULARY[name])):
-        lacked = _LACKED.search(error)
-        said = of_argument(lacked[1], re.findall(r"\w+", signature[0])) if lacked else ""
-        return f"nn.{name} {error[found.end() :]}; it is nn.{signature[0]}{said}"
+        return f"nn.{name} {error[found.end() :]}; it is nn.{signature[0]}{_said(name, error, signature[0])}"
     found = _CALL.match(error)
     if not found or found[1] not in LAYERS:
         return ""
     called = _CALLED_AS.search(LAYERS[found[1]])
     how = called[1] if called else "layer(x)"
-    return f"a layer nn.{found[1]} {error[found.end() :]}; it is called as {how}"
+    return f"a layer nn.{found[1]} {error[found.end() :]}; it is called as {how}{_said(found[1], error, how)}"
+
+
+def _said(name: str, error: str, signature: str) -> str:
+    """Return how an argument is said that is not there; empty where something else is wrong, or nothing is known."""
+    lacked = _LACKED.search(error)
+    return of_argument(name, lacked[1], re.findall(r"\w+", signature)) if lacked else ""
 
 
 def _of_name(value: Any, name: str) -> str:
@@ -167,9 +171,12 @@ def fields_told(frame: traceback.FrameSummary, names: Mapping[str, Any], error: 
 def _called(frame: traceback.FrameSummary) -> str:
     """Return the name that the expression of a frame calls as `nn.name(...)`; empty where it calls something else."""
     called = _expression(frame)
-    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id != "self":
-        return called.attr
-    return ""
+    if not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
+        return ""
+    file = ast.parse("".join(linecache.getlines(frame.filename)))
+    imports = [node for node in ast.walk(file) if isinstance(node, ast.Import | ast.ImportFrom)]
+    modules = {one.asname or one.name.partition(".")[0] for node in imports for one in node.names}
+    return "" if called.value.id in {"self", *modules} else called.attr
 
 
 def _expression(frame: traceback.FrameSummary) -> ast.expr | None:
