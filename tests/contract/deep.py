@@ -1,13 +1,13 @@
 """Which deep workloads are computed by which framework in one run of the tests, where computing all takes minutes.
 
-All workloads are computed by the frameworks that are quick with them, in their default modes. The others,
-whose compilers work for up to a minute for a deep workload, compute one of these and a part of the shallow ones; of
-shallow ones alone, so does every framework in its other modes.
+All workloads may be computed by the frameworks that are quick with them, in their default modes. The others,
+whose compilers work for up to a minute for a deep workload, may compute one of these and a part of the shallow ones; of
+shallow ones alone, so may every framework in its other modes.
 
 So it is with other tests that take a compiler's minutes: the vocabulary case by case, contenders with several options,
 values of an option, per-sample gradients, several devices, steps after a restore.
 
-Of all this a run has one case in eight (`of_this_run` in tests/conftest.py).
+Of all this a run has one case in eight (`of_this_run` in tests/conftest.py), and of a framework perhaps none.
 """
 
 from __future__ import annotations
