@@ -108,3 +108,20 @@ def test_what_later_steps_add_to_statistics_is_held_in_float64_alone() -> None:
     assert in_precision("float64", later=1e-6).later == LATER_ROOM * 1e-6
     assert math.isinf(in_precision("float64", later=1.0).later)
     assert math.isinf(in_precision("float32", later=0.0).later)
+
+
+def test_a_model_that_magnifies_its_outputs_has_a_later_losses_room_for_its_first() -> None:
+    """A rollout magnifies before any update does: found in rl-venv-ppo's size policy, where JAX was off by 7.2 draws.
+
+    Where outputs are held, the first loss has no more room than they have.
+    """
+    losses = [1e-3, 2e-3, 3e-3]
+    assert in_precision("float32", output=0.12, losses=losses).losses[0] == ROOM * 1e-3
+    assert in_precision("float32", output=0.18, losses=losses).losses[0] == LATER_ROOM * 1e-3
+
+
+def test_a_metric_is_held_no_closer_than_the_parameters_that_it_is_of() -> None:
+    """One draw of float64 may have the reference's metric by chance; where parameters are exact, so is the metric."""
+    assert in_precision("float64", metric=1e-5, trajectory=[1e-9, 1e-3, 2e-2]).metric == LATER_ROOM * 2e-2
+    assert in_precision("float64", metric=1e-5, trajectory=[1e-12, 1e-12, 1e-12]).metric == LATER_ROOM * 1e-5
+    assert in_precision("float64", metric=0.0, trajectory=[1e-12, 1e-12, 1e-12]).metric == PROGRAM
