@@ -193,7 +193,7 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
     not_held = (float("inf"),) * (steps - 1)
     trajectory = (float("inf"),) * steps if noisy else _carried(found.trajectory, least) or (least,) * steps
     # A metric is of the parameters after the last step, and is held no closer than they are: one draw may have the
-    # reference's metric by chance. Found in the same size: a draw of 1.6e-4, and JAX in float64 off by 4.2e-3.
+    # reference's metric by chance. Found in rl-venv-ppo's size policy: a draw of 1.6e-4, JAX in float64 off by 4.2e-3.
     metric = max((_carried([found.metric], least)[0], *trajectory[-1:]))
     return Allowed(
         output=min(MOST, _room(found.output, least)),
