@@ -139,7 +139,10 @@ def test_a_tracker_that_is_down_is_one_warning(race: Race, tmp_path: Path) -> No
     sent, warnings = followed(race, tmp_path, tracker, wait=wait)
     assert warnings == ["nobody is there"]
     assert sent.missing == []
-    assert [rounds_of(run) for run in sent.runs] == [3, 3]
+    # With the words, so that a failure says what the contender was found to be.
+    assert [(rounds_of(run), run.words["status"]) for run in sent.runs] == [(3, "ranked")] * 2, [
+        run.words for run in sent.runs
+    ]
 
 
 @pytest.mark.usefixtures("undrawn")
