@@ -7,13 +7,15 @@ from contract_run import LIMIT_S, MODES, computed
 from bakeoff.certify.optimizer import check_optimizer
 from bakeoff.certify.tolerances import OPTIMIZER
 from bakeoff.spec.optimizer import Optimizer
+from bakeoff.spec.schedule import Schedule
 
 pytestmark = pytest.mark.timeout(LIMIT_S)
 
 
 def test_every_kind_of_optimizer_is_tried() -> None:
-    """An optimiser that is added to the vocabulary without a contract fails here."""
+    """An optimiser or a schedule that is added to the vocabulary without a contract fails here."""
     assert {type(optimizer) for optimizer in OPTIMIZERS.values()} == set(Optimizer.__args__)
+    assert {type(optimizer.schedule) for optimizer in OPTIMIZERS.values()} - {type(None)} == set(Schedule.__args__)
 
 
 @pytest.mark.parametrize(("framework", "mode"), MODES)

@@ -17,7 +17,16 @@ from bakeoff.workloads.load import load, names
 GOOD = """
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import SGD
-from bakeoff.spec.schedule import Cosine, Exponential, Polynomial, StepDecay
+from bakeoff.spec.schedule import (
+    Cosine,
+    CosineRestarts,
+    Cyclic,
+    Exponential,
+    OneCycle,
+    Polynomial,
+    StepDecay,
+    WarmupStableDecay,
+)
 from bakeoff.spec.workload import Size, Workload
 
 WORKLOAD = Workload(
@@ -317,6 +326,41 @@ def test_build_is_no_function(file: Any) -> None:
             "SGD(learning_rate=0.1)",
             "SGD(learning_rate=0.1, schedule=Exponential(every=2.5, factor=0.5))",
             "WORKLOAD: optimizer.schedule.every: expected int, got float",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=CosineRestarts(every=1, growth=0))",
+            "optimizer.schedule.every is 1; it must be at least 2",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=CosineRestarts(every=5, growth=0))",
+            "growth is 0; it must be at least 1",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=Cyclic(up_steps=2, down_steps=0, low=0.1))",
+            "down_steps is 0; it must be at least 1",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=Cyclic(up_steps=2, down_steps=2, low=1.0))",
+            "low is 1.0; it must be at least 0 and below 1",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=OneCycle(steps=10, rise_steps=10))",
+            "rise_steps is 10; it must be below steps, which is 10",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=OneCycle(steps=10, rise_steps=3, first=-1.0))",
+            "first is -1.0; it must be at least 0",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=WarmupStableDecay(steps=10, decay_steps=9, warmup_steps=2))",
+            "decay_steps is 9; it must be at most 8, the steps behind the warm-up",
         ),
         (
             "SGD(learning_rate=0.1)",

@@ -131,6 +131,12 @@ def test_mistakes_are_told(give: Any, told: str) -> None:
         (lambda nn: nn.GroupNorm(4, 6), "features=6 cannot be divided"),
         (lambda nn: nn.RMSNorm(6, epsilon=0.0), "epsilon=0.0"),
         (lambda nn: nn.StochasticDepth(1.0), "rate=1.0"),
+        (
+            lambda nn: nn.Conv2d(6, 8, 3, padding="same"),
+            "same of a convolution of stride 1 and an odd kernel",
+        ),
+        (lambda nn: nn.Conv1d(6, 8, 3, padding="CAUSAL"), "causal is nn.pad(x, ((0, 0), (dilation * (kernel - 1), 0)"),
+        (lambda nn: nn.Conv2d(6, 8, (3, 3), padding="valid"), "at least 0; valid is 0"),
     ],
 )
 def test_wrong_arguments_are_refused_while_the_model_is_built(make: Any, told: str) -> None:
@@ -197,6 +203,15 @@ def test_products_are_counted_by_hand(layer: Any, shape: tuple[int, ...], macs: 
     assert train.macs == 2 * infer.macs  # the batch itself needs no gradient
     count = sum(array.count for array in plan.parameters(of_one(layer), size).values())
     assert train.parameters == (count if macs else 0)
+
+
+def test_what_is_said_of_paddings_by_name_keeps_the_length() -> None:
+    """Same keeps it at stride 1 with an odd kernel, causal with any, as the messages have it."""
+    for kernel, dilation in ((3, 1), (5, 2), (7, 3)):
+        same = nn().Conv1d(6, 8, kernel, padding=dilation * (kernel - 1) // 2, dilation=dilation)
+        assert same(SEQUENCE).dims == (4, 11, 8)
+    padded = nn().pad(SEQUENCE, ((0, 0), (2 * (4 - 1), 0), (0, 0)))
+    assert nn().Conv1d(6, 8, 4, dilation=2)(padded).dims == (4, 11, 8)
 
 
 def test_stochastic_depth_drops() -> None:

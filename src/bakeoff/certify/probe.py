@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from bakeoff.spec.schedule import Cosine, Exponential, Linear, Polynomial, StepDecay
+from bakeoff.spec.schedule import (
+    Cosine,
+    CosineRestarts,
+    Cyclic,
+    Exponential,
+    Linear,
+    OneCycle,
+    Polynomial,
+    StepDecay,
+    WarmupStableDecay,
+)
 from bakeoff.workloads.optimizers import norm_of
 
 if TYPE_CHECKING:
@@ -33,7 +43,10 @@ _WARMUP, _LAST = 2, 5
 """Steps of a schedule's warm-up on the probe, and the step in which it has fallen: two steps see what is between."""
 
 _EVERY = 2
-"""Steps in which an exponential falls once: where it was one, a staircase would be a slope."""
+"""Steps in which an exponential falls once, or of the first cycle: where it was one, a staircase would be a slope."""
+
+_DOWN = 3
+"""Steps in which a cycle falls: others than those in which it rises, which are _EVERY."""
 
 _CLIPPED = (4.0, 0.5, 1.5, 0.9, 30.0, 0.01)
 """Norms of the probe's gradients in units of clip_norm: steps that clip, and steps that do not."""
@@ -56,15 +69,23 @@ def probed(optimizer: Optimizer) -> Optimizer:
 
 def _short(schedule: Schedule) -> Schedule:
     """Return a schedule of the same kind whose warm-up and fall are both within the probe's steps."""
+    if isinstance(schedule, OneCycle):
+        return msgspec.structs.replace(schedule, steps=_LAST, rise_steps=_WARMUP)
     warmup = min(schedule.warmup_steps, _WARMUP)
     schedule = msgspec.structs.replace(schedule, warmup_steps=warmup)
-    if isinstance(schedule, StepDecay):
-        boundaries = tuple(range(_WARMUP + 1, PROBE_STEPS))[: len(schedule.boundaries)]
-        return msgspec.structs.replace(schedule, boundaries=boundaries)
-    if isinstance(schedule, Exponential):
-        return msgspec.structs.replace(schedule, every=min(schedule.every, _EVERY))
-    has_end = isinstance(schedule, Linear | Polynomial | Cosine)
-    return msgspec.structs.replace(schedule, steps=_LAST) if has_end else schedule
+    few: dict[str, Any] = {}
+    match schedule:
+        case StepDecay(boundaries=boundaries):
+            few = {"boundaries": tuple(range(_WARMUP + 1, PROBE_STEPS))[: len(boundaries)]}
+        case Exponential(every=every) | CosineRestarts(every=every):
+            few = {"every": min(every, _EVERY)}
+        case Cyclic(up_steps=up, down_steps=down):
+            few = {"up_steps": min(up, _EVERY), "down_steps": min(down, _DOWN)}
+        case WarmupStableDecay():
+            few = {"steps": _LAST, "decay_steps": _LAST - _WARMUP - 1}
+        case Linear() | Polynomial() | Cosine():
+            few = {"steps": _LAST}
+    return msgspec.structs.replace(schedule, **few)
 
 
 def probe_parameters(optimizer: Optimizer | None = None) -> Arrays:

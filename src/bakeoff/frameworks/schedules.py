@@ -10,7 +10,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.spec.schedule import Cosine, Exponential, InverseSquareRoot, Linear, Polynomial, StepDecay
+from bakeoff.spec.schedule import (
+    Cosine,
+    CosineRestarts,
+    Cyclic,
+    Exponential,
+    InverseSquareRoot,
+    Linear,
+    OneCycle,
+    Polynomial,
+    StepDecay,
+    WarmupStableDecay,
+)
 
 if TYPE_CHECKING:
     from bakeoff.spec.schedule import Schedule
@@ -34,7 +45,7 @@ def _behind(schedule: Schedule, t: Any, ops: Any) -> Any:
             found = final + (1.0 - final) * (1.0 - ops.minimum((t - warmup) / (steps - warmup), 1.0)) ** power
         case Cosine(steps=steps, warmup_steps=warmup, final=final):
             progress = ops.minimum((t - warmup) / (steps - warmup), 1.0)
-            found = final + (1.0 - final) * 0.5 * (1.0 + ops.cos(math.pi * progress))
+            found = final + (1.0 - final) * _half_cosine(progress, ops)
         case InverseSquareRoot(warmup_steps=warmup):
             found = ops.sqrt(max(warmup, 1) / t)
         case StepDecay(boundaries=boundaries, factor=each):
@@ -45,4 +56,50 @@ def _behind(schedule: Schedule, t: Any, ops: Any) -> Any:
             # middle between two steps is rounded down. During the warm-up it has no meaning, and must not overflow.
             done = ops.floor((t - 0.5 - warmup) / every) if staircase else (t - 1.0 - warmup) / every
             found = each ** ops.maximum(done, 0.0)
+        case WarmupStableDecay(steps=steps, decay_steps=decay, final=final):
+            found = 1.0 + (final - 1.0) * ops.minimum(ops.maximum((t - (steps - decay)) / decay, 0.0), 1.0)
+        case CosineRestarts() | Cyclic() | OneCycle():
+            found = _cycle(schedule, t, ops)
+    return found
+
+
+def _cycle(schedule: CosineRestarts | Cyclic | OneCycle, t: Any, ops: Any) -> Any:
+    """Return the factor, behind the warm-up, of one that rises and falls."""
+    match schedule:
+        case OneCycle(steps=steps, rise_steps=rise, first=first, final=final):
+            rising = 1.0 + (first - 1.0) * _half_cosine((t - 1.0) / (rise - 1.0), ops)
+            falling = final + (1.0 - final) * _half_cosine(ops.minimum((t - rise) / (steps - rise), 1.0), ops)
+            return ops.where(t <= rise, rising, falling)
+        case Cyclic(up_steps=up, down_steps=down, low=low, warmup_steps=warmup):
+            done = _within(t - 1.0 - warmup, up + down, ops)
+            return low + (1.0 - low) * ops.where(done <= up, done / up, (up + down - done) / down)
+        case CosineRestarts(every=every, growth=growth, final=final, warmup_steps=warmup):
+            done = t - 1.0 - warmup
+            progress = _within(done, every, ops) / every
+            if growth > 1:
+                for begin, length in _cycles(every, growth):
+                    progress = ops.where(done >= begin, (done - begin) / length, progress)
+            return final + (1.0 - final) * _half_cosine(progress, ops)
+
+
+def _half_cosine(progress: Any, ops: Any) -> Any:
+    """Return 1 at a progress of 0 and 0 at 1."""
+    return 0.5 * (1.0 + ops.cos(math.pi * progress))
+
+
+def _within(done: Any, length: int, ops: Any) -> Any:
+    """Return how many steps of its cycle are done: rounded down between two steps, as an exponential's staircase."""
+    return done - length * ops.floor((done + 0.5) / length)
+
+
+_MOST_STEPS = 2**31
+"""Nobody trains for more: where cycles grow, those that begin before it are all that there are."""
+
+
+def _cycles(every: int, growth: int) -> list[tuple[float, float]]:
+    """Return the first step and the length of each cycle but the first, where each is `growth` times as long."""
+    found, begin, length = [], every, every * growth
+    while begin < _MOST_STEPS:
+        found.append((float(begin), float(length)))  # real, because JAX refuses whole numbers beyond its int32
+        begin, length = begin + length, length * growth
     return found

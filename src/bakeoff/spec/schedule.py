@@ -1,11 +1,14 @@
 """How the learning rate changes from step to step: the factor that an optimiser's rate is multiplied by.
 
-`t` counts steps from 1, whatever a framework counts from. Each schedule rises over its first `warmup_steps` from
-1 / warmup_steps to 1: the first step already moves the parameters. `progress` is min(1, (t - warmup_steps) / (steps -
-warmup_steps)): 0 in the last step of the warm-up, 1 in step `steps` and ever after.
+`t` counts steps from 1, whatever a framework counts from. Each schedule but OneCycle rises over its first
+`warmup_steps` from 1 / warmup_steps to 1: the first step already moves the parameters. `progress` is
+min(1, (t - warmup_steps) / (steps - warmup_steps)): 0 in the last step of the warm-up, 1 in step `steps` and ever
+after.
 """
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import msgspec
 
@@ -71,10 +74,79 @@ class Exponential(msgspec.Struct, frozen=True, tag="exponential", kw_only=True):
     warmup_steps: int = 0
 
 
+class CosineRestarts(msgspec.Struct, frozen=True, tag="cosine restarts", kw_only=True):
+    """Behind the warm-up final + (1 - final) * (1 + cos(pi * x / n)) / 2 (Loshchilov and Hutter 2017, equation 5).
+
+    x is how many of the n steps of its cycle are done: the first cycle has `every` steps, each later one `growth` times
+    as many as the one before. It is PyTorch's CosineAnnealingWarmRestarts.
+    """
+
+    every: int
+    """Steps of the first cycle."""
+    growth: int = 1
+    final: float = 0.0
+    """The factor that a cycle falls towards, and does not reach: the step that would have it begins the next one."""
+    warmup_steps: int = 0
+
+
+class Cyclic(msgspec.Struct, frozen=True, tag="cyclic", kw_only=True):
+    """Behind the warm-up triangles: from `low` in a straight line to 1 in `up_steps`, and back in `down_steps`.
+
+    The step behind the warm-up has `low` (Smith 2017, arXiv 1506.01186, section 3.1). It is PyTorch's CyclicLR in its
+    mode "triangular", whose momentum does not cycle here.
+    """
+
+    up_steps: int
+    down_steps: int
+    low: float
+    warmup_steps: int = 0
+
+
+class OneCycle(msgspec.Struct, frozen=True, tag="one cycle", kw_only=True):
+    """First a rise by half a cosine, from `first` in step 1 to 1 in step `rise_steps`, then a fall by another one.
+
+    It has fallen to `final` in step `steps` and ever after (Smith and Topin 2018, arXiv 1708.07120). It is PyTorch's
+    OneCycleLR, whose momentum does not cycle here, with max_lr as the optimiser's learning rate, pct_start =
+    rise_steps / steps, div_factor = 1 / first and final_div_factor = first / final.
+    """
+
+    steps: int
+    rise_steps: int
+    first: float = 1 / 25
+    final: float = 1 / 25e4
+    warmup_steps: ClassVar[int] = 0
+    """Its rise is its own."""
+
+
+class WarmupStableDecay(msgspec.Struct, frozen=True, tag="warmup stable decay", kw_only=True):
+    """Behind the warm-up 1, and in the last `decay_steps` of `steps` a straight line to `final`, which then stays.
+
+    Source: Hu et al. 2024, arXiv 2404.06395, section 4, with the linear decay of Hägele et al. 2024, arXiv 2405.18392.
+    """
+
+    steps: int
+    decay_steps: int
+    warmup_steps: int = 0
+    final: float = 0.0
+    """The factor in step `steps` and ever after."""
+
+
 _MOST_LISTED = 5
 """Steps in one sentence: recipes have two or three, or one every few epochs."""
 
-Schedule = Constant | Linear | Polynomial | Cosine | InverseSquareRoot | StepDecay | Exponential
+Schedule = (
+    Constant
+    | Linear
+    | Polynomial
+    | Cosine
+    | InverseSquareRoot
+    | StepDecay
+    | Exponential
+    | CosineRestarts
+    | Cyclic
+    | OneCycle
+    | WarmupStableDecay
+)
 
 
 def schedule_words(schedule: Schedule) -> str:
@@ -95,8 +167,24 @@ def schedule_words(schedule: Schedule) -> str:
         case Exponential(every=every, factor=factor, staircase=staircase):
             text = f"times {factor:g} {'at once behind' if staircase else 'evenly over'} every {every} steps"
         case _:
-            text = "constant"
+            text = _cycle_words(schedule)
     return f"{text}, warm-up of {schedule.warmup_steps} steps" if schedule.warmup_steps else text
+
+
+def _cycle_words(schedule: Schedule) -> str:
+    """Return those in words that rise more than in a warm-up, or stay before they fall; any other is constant."""
+    match schedule:
+        case CosineRestarts(every=every, growth=growth, final=final):
+            longer = f", each {growth} times as long as the last," if growth > 1 else ""
+            return f"cosine to {final:g} of it in cycles of {every} steps{longer} that restart"
+        case Cyclic(up_steps=up, down_steps=down, low=low):
+            return f"in triangles from {low:g} of it, {up} steps up and {down} down"
+        case OneCycle(steps=steps, rise_steps=rise, first=first, final=final):
+            return f"in one cycle from {first:g} of it, up to step {rise} and down to {final:g} of it in step {steps}"
+        case WarmupStableDecay(steps=steps, decay_steps=decay, final=final):
+            return f"the same until step {steps - decay}, then linear to {final:g} of it in step {steps}"
+        case _:
+            return "constant"
 
 
 def _steps_in_words(boundaries: tuple[int, ...]) -> str:

@@ -14,7 +14,18 @@ from bakeoff.spec.batch import HELD_OUT, ArraySpec, Law
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.spec.schedule import Cosine, Exponential, Linear, Polynomial, Schedule, StepDecay
+from bakeoff.spec.schedule import (
+    Cosine,
+    CosineRestarts,
+    Cyclic,
+    Exponential,
+    Linear,
+    OneCycle,
+    Polynomial,
+    Schedule,
+    StepDecay,
+    WarmupStableDecay,
+)
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.spec.workload import Size, Workload
 from bakeoff.workloads.mistakes import not_there
@@ -210,13 +221,15 @@ def _schedule_faults(schedule: Schedule) -> Iterator[str]:
         yield f"warmup_steps is {warmup}; it must be at least 0"
     if isinstance(schedule, Polynomial) and not 0 < schedule.power < math.inf:
         yield f"power is {schedule.power}; it must be above 0"
-    if isinstance(schedule, Linear | Polynomial | Cosine):
-        if schedule.steps <= max(warmup, 0):
-            yield f"steps is {schedule.steps}; it must be above warmup_steps, which is {warmup}"
-        if not 0 <= schedule.final < math.inf:
-            yield f"final is {schedule.final}; it must be at least 0"
+    if isinstance(schedule, Linear | Polynomial | Cosine) and schedule.steps <= max(warmup, 0):
+        yield f"steps is {schedule.steps}; it must be above warmup_steps, which is {warmup}"
+    for name in ("first", "final"):
+        if not 0 <= getattr(schedule, name, 0) < math.inf:
+            yield f"{name} is {getattr(schedule, name)}; it must be at least 0"
     if isinstance(schedule, StepDecay | Exponential):
         yield from _factor_faults(schedule, max(warmup, 0))
+    if isinstance(schedule, CosineRestarts | Cyclic | OneCycle | WarmupStableDecay):
+        yield from _cycle_faults(schedule, max(warmup, 0))
 
 
 def _factor_faults(schedule: StepDecay | Exponential, warmup: int) -> Iterator[str]:
@@ -232,6 +245,29 @@ def _factor_faults(schedule: StepDecay | Exponential, warmup: int) -> Iterator[s
         yield f"every is {schedule.every}; it must be at least 1"
     if not 0 < schedule.factor < 1:  # 1 changes nothing, and many powers of more are infinite
         yield f"factor is {schedule.factor}; it must be above 0 and below 1"
+
+
+def _cycle_faults(schedule: CosineRestarts | Cyclic | OneCycle | WarmupStableDecay, warmup: int) -> Iterator[str]:
+    """Yield a sentence for each number of one that rises and falls, or stays and falls, that is out of its range."""
+    at_least: dict[str, int] = {}
+    match schedule:
+        case CosineRestarts():
+            at_least = {"every": 2, "growth": 1}  # a cycle of one step is a constant
+        case Cyclic(low=low):
+            at_least = {"up_steps": 1, "down_steps": 1}
+            if not 0 <= low < 1:
+                yield f"low is {low}; it must be at least 0 and below 1"
+        case OneCycle(steps=steps, rise_steps=rise):
+            at_least = {"rise_steps": 2}  # the first has `first`, the last has 1
+            if rise >= steps:
+                yield f"rise_steps is {rise}; it must be below steps, which is {steps}"
+        case WarmupStableDecay(steps=steps, decay_steps=decay):
+            at_least = {"decay_steps": 1}
+            if decay > steps - warmup:
+                yield f"decay_steps is {decay}; it must be at most {steps - warmup}, the steps behind the warm-up"
+    for name, fewest in at_least.items():
+        if getattr(schedule, name) < fewest:
+            yield f"{name} is {getattr(schedule, name)}; it must be at least {fewest}"
 
 
 _SMALLEST, _LARGEST = 2.0**-126, 2.0**127

@@ -203,10 +203,22 @@ def scale_and_bias(features: int, epsilon: float) -> dict[str, Array]:
     }
 
 
+NAMED_PADDINGS = {
+    "valid": "; valid is 0",
+    "same": (
+        "; same of a convolution of stride 1 and an odd kernel is dilation * (kernel - 1) // 2. For another stride "
+        "some libraries add what ceil(n / stride) windows lack, the smaller half in front: nn.pad or nn.pad2d does that"
+    ),
+    "causal": "; causal is nn.pad(x, ((0, 0), (dilation * (kernel - 1), 0), (0, 0))) before it",
+}
+"""Paddings that other libraries have by name, as they are said here."""
+
+
 def count(name: str, value: Any, least: int = 1) -> int:
     """Return an argument that has to be a whole number, at least `least`; raise ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        msg = f"{name}={value!r}: it must be a whole number, at least {least}"
+        named = NAMED_PADDINGS.get(value.lower(), "") if isinstance(value, str) and name == "padding" else ""
+        msg = f"{name}={value!r}: it must be a whole number, at least {least}{named}"
         raise ValueError(msg)
     return value
 

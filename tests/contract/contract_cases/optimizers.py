@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
-from bakeoff.spec.schedule import Constant, Cosine, Exponential, InverseSquareRoot, Linear, Polynomial, StepDecay
+from bakeoff.spec.schedule import (
+    Constant,
+    Cosine,
+    CosineRestarts,
+    Cyclic,
+    Exponential,
+    InverseSquareRoot,
+    Linear,
+    OneCycle,
+    Polynomial,
+    StepDecay,
+    WarmupStableDecay,
+)
 
 OPTIMIZERS: dict[str, Optimizer] = {
     "SGD": SGD(learning_rate=0.1),
@@ -79,6 +91,16 @@ OPTIMIZERS: dict[str, Optimizer] = {
         learning_rate=1e-2, epsilon=1e-3, momentum=0.9, weight_decay=0.1, rates=(("neck.*", 0.1), ("head.*", 3.0))
     ),
     "RMSprop, clipping and a warm-up": RMSprop(learning_rate=1e-3, clip_norm=1.0, schedule=Constant(warmup_steps=10)),
+    "SGD with momentum and one cycle": SGD(
+        learning_rate=0.1, momentum=0.9, schedule=OneCycle(steps=1000, rise_steps=300)
+    ),
+    "AdamW and a plateau": AdamW(
+        learning_rate=1e-2, schedule=WarmupStableDecay(steps=1000, decay_steps=200, warmup_steps=10, final=0.1)
+    ),
+    "Adam and a cosine that restarts": Adam(
+        learning_rate=1e-2, schedule=CosineRestarts(every=50, growth=2, final=0.1, warmup_steps=10)
+    ),
+    "RMSprop and triangles": RMSprop(learning_rate=1e-2, schedule=Cyclic(up_steps=20, down_steps=30, low=0.1)),
 }
 
 STEADY = SGD(
