@@ -49,6 +49,7 @@ BY_HAND: list[tuple[Schedule, dict[int, float]]] = [
     (Cyclic(up_steps=4, down_steps=3, low=0.1), {1: 0.1, 2: 0.325, 5: 1.0, 6: 0.7, 8: 0.1, 12: 1.0, 29: 0.1}),
     (Cyclic(up_steps=1, down_steps=2, low=0.0, warmup_steps=2), {1: 0.5, 2: 1.0, 3: 0.0, 4: 1.0, 5: 0.5, 6: 0.0}),
     (OneCycle(steps=10, rise_steps=3), {1: 0.04, 2: 0.52, 3: 1.0, 4: 0.950484632013, 10: 4e-6, 11: 4e-6, 29: 4e-6}),
+    (OneCycle(steps=10, rise_steps=5, first=0.2), {1: 0.2, 2: 0.317157287525, 3: 0.6, 5: 1.0, 10: 4e-6}),
     (OneCycle(steps=4, rise_steps=2, first=0.5, final=0.0), {1: 0.5, 2: 1.0, 3: 0.5, 4: 0.0, 5: 0.0}),
     (WarmupStableDecay(steps=10, decay_steps=4), {1: 1.0, 6: 1.0, 7: 0.75, 10: 0.0, 11: 0.0}),
     (
@@ -73,17 +74,19 @@ def test_what_frameworks_compute_is_the_same(schedule: Schedule, expected: dict[
     assert {t: float(schedules.factor(schedule, float(t), np)) for t in expected} == pytest.approx(expected, abs=1e-12)
 
 
+class Reciprocal(np.ndarray):
+    """Numbers of float32 whose quotients are products."""
+
+    def __truediv__(self, other: object) -> np.ndarray:
+        """Multiply by the reciprocal."""
+        return self * (np.float32(1) / np.float32(other))  # type: ignore[arg-type,no-any-return]
+
+
 def test_a_staircase_is_where_it_should_be_by_a_compilers_division() -> None:
     """XLA divides by multiplying with a reciprocal, in float32: 41 and 751 are among those for which that is less."""
     for every in (3, 41, 47, 751, 48_044):
         schedule = Exponential(every=every, factor=0.5, staircase=True)
         steps = [k * every + one for k in range(1, 20) for one in (0, 1, 2)]
-
-        class Reciprocal(np.ndarray):
-            """Numbers of float32 whose quotients are products."""
-
-            def __truediv__(self, other: object) -> np.ndarray:
-                return self * (np.float32(1) / np.float32(other))  # type: ignore[arg-type,no-any-return]
 
         t = np.array(steps, np.float32).view(Reciprocal)
         assert schedules.factor(schedule, t, np) == pytest.approx([factor(schedule, one) for one in steps])
@@ -97,7 +100,7 @@ def test_cycles_restart_where_they_should_in_float32() -> None:
         Cyclic(up_steps=41, down_steps=751, low=0.01),
     ):
         steps = np.arange(1, 40_000)
-        found = schedules.factor(schedule, steps.astype(np.float32), np)
+        found = schedules.factor(schedule, steps.astype(np.float32).view(Reciprocal), np)
         assert found == pytest.approx([factor(schedule, int(t)) for t in steps], abs=1e-5)
 
 

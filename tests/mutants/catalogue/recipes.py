@@ -188,6 +188,36 @@ MUTANTS = [
         [("ops.floor((t - 0.5 - warmup) / every) if staircase else ", "")],
         {OF_SCHEDULES: "test_what_frameworks_compute_is_the_same"},
     ),
+    in_schedules(
+        "cycles that restart have one length",
+        [("            if growth > 1:\n", "            if False:\n")],
+        {OF_SCHEDULES: "test_what_frameworks_compute_is_the_same"},
+    ),
+    in_schedules(
+        "the first step of a cycle may be the last one of the one before",
+        [("ops.floor((done + 0.5) / length)", "ops.floor(done / length)")],
+        {OF_SCHEDULES: "test_cycles_restart_where_they_should_in_float32"},
+    ),
+    in_schedules(
+        "triangles fall at once",
+        [("(up + down - done) / down)", "0.0 * done)")],
+        {OF_SCHEDULES: "test_what_frameworks_compute_is_the_same"},
+    ),
+    in_schedules(
+        "one cycle rises in a line",
+        [
+            (
+                "(first - 1.0) * _half_cosine((t - 1.0) / (rise - 1.0), ops)",
+                "(first - 1.0) * (1.0 - (t - 1.0) / (rise - 1.0))",
+            )
+        ],
+        {OF_SCHEDULES: "test_what_frameworks_compute_is_the_same"},
+    ),
+    in_schedules(
+        "a plateau is a slope",
+        [("ops.minimum(ops.maximum((t - (steps - decay)) / decay, 0.0), 1.0)", "ops.minimum(t / steps, 1.0)")],
+        {OF_SCHEDULES: "test_what_frameworks_compute_is_the_same"},
+    ),
     in_formula(
         "a power's rate begins to fall before its warm-up ends",
         [
