@@ -465,6 +465,13 @@ def test_the_optimiser_is_held_as_tightly_as_in_float32() -> None:
     assert failed(reduced("bfloat16", **scaled("optimizer", lambda _: 1.001))) == ["optimizer"]
 
 
+def test_a_reference_whose_gradients_are_no_numbers_is_said_to_be_so() -> None:
+    """As after a logarithm of what may be negative; gradients of zero are told as such."""
+    for value, told in ((np.nan, "the reference's gradients are not finite"), (0.0, "every gradient of the reference")):
+        parts = scaled("gradient", lambda _, value=value: value)
+        assert told in judged(exhibit(**parts), exhibit(**parts)).reason
+
+
 def one_sample(*batches: int) -> dict[str, Any]:
     """Give the outputs of batches with one sample each, drawn from these seeds."""
     return {

@@ -50,6 +50,14 @@ def test_statistics_that_are_off_move_their_normalisations_alone() -> None:
         assert not np.allclose(one[2], one[2][0])
 
 
+@pytest.mark.parametrize("gradient", [0.0, np.nan])
+def test_where_no_gradient_is_a_number_but_zero_no_trajectory_can_be_held(gradient: float) -> None:
+    """The certificate's other checks say what is wrong with such a model; nothing fails on the way there."""
+    rows = {"gradient/w": np.full(2, gradient), "update/w": np.ones((3, 2)), "position/w": np.arange(2)}
+    one = Results(rows | {"output/0": np.array([[1.0], [2.0]])}, (1.0,))
+    assert spread("float32", one, [one]).trajectory == []
+
+
 def test_what_statistics_do_counts_for_gradients_as_it_is() -> None:
     """A draw of theirs is the most that was found, which ROOM makes no more of, and says nothing about outputs."""
     reference, draw, statistic = found(0.5), found(0.501), found(0.54, output=1.5)

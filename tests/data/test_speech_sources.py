@@ -138,6 +138,11 @@ def test_sound_that_is_not(soundfile: Any, tmp_path: Path) -> None:
     root = chapter(soundfile, tmp_path, rate_hz=8_000)
     with pytest.raises(UsageError, match=r"\.flac has 8000 Hz and 1 channels; needed are 16000 Hz"):
         librispeech.load(recognition(40, 161), 10, 0, str(root))
+    read = str(readings(soundfile, tmp_path / "read"))
+    gone = min(Path(read).rglob("*.wav"))
+    gone.unlink()
+    with pytest.raises(UsageError, match=rf"{gone.name} is not there"):
+        ljspeech.load(SYNTHESIS, 10, 0, read)
     for file in root.rglob("*.flac"):
         file.write_bytes(b"nothing")
     with pytest.raises(UsageError, match=r"\.flac cannot be read as sound"):

@@ -48,6 +48,21 @@ def test_byte_pairs_lose_nothing() -> None:
     assert found.tokenizer.decode(found.ids([text])[0]) == text
 
 
+def test_a_vocabulary_without_room_for_every_byte_has_the_commonest() -> None:
+    """A workload at reduced size has fewer numbers than there are bytes: the others are its unknown part."""
+    found = vocabulary("byte-pair", LINES, TRANSLATION_SPECIALS, 40, None)
+    assert found.size == 40 == max(found.tokenizer.get_vocab().values()) + 1
+    (common,) = found.ids(["the cat sat"])
+    (rare,) = found.ids(["字 the"])
+    unknown = found.id("<unk>")
+    assert unknown not in common
+    assert rare.count(unknown) == 3, "the bytes of one sign"
+    again = vocabulary("byte-pair", LINES, TRANSLATION_SPECIALS, 40, None)
+    assert found.tokenizer.get_vocab() == again.tokenizer.get_vocab()
+    roomy = vocabulary("byte-pair", LINES, TRANSLATION_SPECIALS, 260, None)
+    assert roomy.id("<unk>") not in roomy.ids(["字 the"])[0]
+
+
 def test_word_pieces_know_no_capitals_and_have_an_unknown() -> None:
     """BERT's uncased form: capitals and accents are gone, a word of unknown letters is [UNK], and ## begins no word."""
     found = vocabulary("WordPiece", LINES, BERT_SPECIALS, 120, None)

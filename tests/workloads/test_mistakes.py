@@ -142,6 +142,41 @@ HABITS = {
         18,
         "a layer nn.LSTMCell missing 1 required positional argument: 'state'; it is called as cell(x, (h, c))",
     ),
+    "several that are indexed as one": (
+        TOKENS,
+        f"{TABLE}; self.lstm = nn.LSTM(5, 5)",
+        "return self.lstm(self.table(x))[:, -1]",
+        18,
+        "is taken apart first: sequence, state = self.lstm(x)",
+    ),
+    "a list of layers that is called": (
+        VECTOR,
+        "self.layers = nn.ModuleList([nn.Linear(6, 5)])",
+        "return self.layers(x)",
+        18,
+        "Its layers are called one by one: for layer in self.layers: x = layer(x)",
+    ),
+    "a sum in place": (VECTOR, WIDE, "x += 1.0; return self.head(x)", 18, "an array (4, 6) is changed in place by +=:"),
+    "a difference in place": (VECTOR, WIDE, "x -= x; return self.head(x)", 18, "x = x - y makes another in all"),
+    "a product in place": (VECTOR, WIDE, "y = x; y *= 2.0; return self.head(x * y)", 18, "under each of its names"),
+    "a quotient in place": (VECTOR, WIDE, "x /= 2.0; return self.head(x)", 18, "x = x / y makes another in all"),
+    "a power in place": (VECTOR, WIDE, "x **= 2; return self.head(x)", 18, "x = x ** y makes another in all"),
+    "a division by zero": (VECTOR, WIDE, "return self.head(x) / 0.0", 18, "(4, 5) is divided by 0.0, which leaves"),
+    "a number that counts steps": (
+        VECTOR,
+        f"{WIDE}; self.count = 0",
+        "self.count += 1; return self.head(x)",
+        18,
+        "self.count changes from 0 to 1: a compiled step runs this line while it is compiled, and never again",
+    ),
+    "a number of NumPy's": (
+        VECTOR,
+        "import numpy; self.head = nn.Linear(6, numpy.int64(5))",
+        "return self.head(x)",
+        15,
+        "int(5) makes one of NumPy's a number of Python's",
+    ),
+    "labels for the model": (VECTOR, WIDE, "return self.head(x)", 17, "labels reach the loss"),
     "nothing returned": (VECTOR, WIDE, "self.head(x)", 17, "this one returned None"),
 }
 
@@ -151,6 +186,8 @@ def test_a_habit_is_told_with_its_line_and_what_to_do(name: str, tmp_path: Path)
     """Each is refused before any framework starts."""
     sample, layers, forward, line, told = HABITS[name]
     path = write(tmp_path, sample, layers, forward)
+    if name == "labels for the model":
+        path.write_text(path.read_text().replace("def forward(self, x)", "def forward(self, x, y)"))
     with pytest.raises(ModelFileError) as refused:
         checked(path)
     assert str(refused.value).startswith(f"{path}:{line}: in {'build' if line == 15 else 'forward'}: ")
@@ -215,8 +252,14 @@ def test_a_name_that_is_no_input_is_told(tmp_path: Path) -> None:
 def test_a_forward_with_too_few_arguments_is_told(tmp_path: Path) -> None:
     """No line of the file is running then."""
     path = write(tmp_path, VECTOR, "self.forward = lambda: 0", "return x")
-    with pytest.raises(ModelFileError, match=r"mine\.py: in forward: TypeError: .* positional argument"):
+    with pytest.raises(ModelFileError, match=r"mine\.py:17: in forward: it takes \(\), and a model is called with its"):
         checked(path)
+
+
+def test_a_number_that_a_model_keeps_may_be_set_in_forward(tmp_path: Path) -> None:
+    """One that is the same in each step, as a length, changes nothing; a sum may begin with a number."""
+    forward = "self.width = x.shape[1]; self.width = x.shape[1]; total = 0.0; total += x; return self.head(total)"
+    checked(write(tmp_path, VECTOR, WIDE, forward))
 
 
 @pytest.mark.parametrize(

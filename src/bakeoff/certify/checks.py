@@ -159,7 +159,9 @@ def check_informative(reference: Exhibit, owed: frozenset[EvidencePart]) -> Chec
             faults.append("the reference's loss does not change over the steps")
     if "gradients" in owed:
         gradients = [value for name, value in reference.arrays.items() if name.startswith("gradient/")]
-        if not any(largest(value) > 0 for value in gradients):
+        if not all(np.isfinite(value).all() for value in gradients):
+            faults.append("the reference's gradients are not finite")
+        elif not any(largest(value) > 0 for value in gradients):
             faults.append("every gradient of the reference is zero")
     detail = "; ".join(faults) or "outputs differ between samples, and nothing is constant, zero or NaN"
     return Check(name="informative", passed=not faults, detail=detail)

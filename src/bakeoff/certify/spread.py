@@ -195,7 +195,10 @@ def _trajectory(draws: Sequence[Results], reference: Results) -> list[float]:
     names = [name.removeprefix("update/") for name in named(reference.arrays, "update")]
     if not names or not all(named(one.arrays, "update") for one in draws):
         return []
-    each = [trajectory_errors(with_gradient(names, reference.arrays), one.arrays, reference.arrays) for one in draws]
+    held = with_gradient(names, reference.arrays)
+    if not held:  # each gradient is zero, or none is finite: the checks of these say so
+        return []
+    each = [trajectory_errors(held, one.arrays, reference.arrays) for one in draws]
     return [max(error for error, _ in errors) for errors in zip(*each, strict=True)]
 
 

@@ -73,6 +73,7 @@ def _errors(found: NDArray[np.float64], expected: NDArray[np.float64]) -> Iterat
     weight = np.zeros_like(expected[0])
     for row in range(1, len(expected), 2):
         weight = np.maximum(weight, np.abs(expected[row]))
-        gone = float((np.abs(expected[row + 1] - expected[0]) * weight).max())
-        off = float((np.abs(found[row + 1] - expected[row + 1]) * weight).max())
+        with np.errstate(over="ignore"):  # of a training that diverges: what is infinite is not within what is allowed
+            gone = float((np.abs(expected[row + 1] - expected[0]) * weight).max())
+            off = float((np.abs(found[row + 1] - expected[row + 1]) * weight).max())
         yield off / gone if gone else float("inf") if off else 0.0

@@ -21,6 +21,9 @@ def sound_of(file: Path | bytes, name: str, rate_hz: int, shortest: int) -> NDAr
     `shortest` is how many samples it needs at least.
     """
     soundfile = library("soundfile", "sound")
+    if not isinstance(file, bytes) and not file.is_file():
+        msg = f"{name} is not there"
+        raise UsageError(msg)
     try:
         opened: Any = io.BytesIO(file) if isinstance(file, bytes) else str(file)
         sound, found_hz = soundfile.read(opened, dtype="float32", always_2d=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bakeoff.data.reading import library
@@ -28,6 +29,7 @@ _MOST_LINES = 1_000_000
 """To train on: of all of WMT16's 4.5 million pairs the vocabulary would hardly differ, and take minutes."""
 
 _UNKNOWN = "[UNK]"
+_UNKNOWN_BYTE = "<unk>"
 _INSIDE = "##"  # before a part that does not begin a word
 
 
@@ -57,7 +59,8 @@ def vocabulary(kind: Kind, texts: Iterable[str], specials: Sequence[str], most: 
     """Return the vocabulary in a folder's files, or where there are none, one trained on the texts.
 
     `most` is how many parts it may have: the workload's embedding. `specials` get the first numbers where it is
-    trained. Raises UsageError for files that cannot be read, or a vocabulary that is too large.
+    trained; where "<unk>" is one, it stands for the bytes that no number is left for. Raises UsageError for
+    files that cannot be read, or a vocabulary that is too large.
     """
     tokenizers = library("tokenizers", "text")
     read = _read(tokenizers, kind, folder) if folder is not None else None
@@ -107,8 +110,16 @@ def _trained(tokenizers: Any, kind: Kind, texts: Iterable[str], specials: Sequen
     if kind == "byte-pair":
         tokenizer = _byte_pairs(tokenizers, {}, [])
         alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+        room = most - len(specials)
+        if len(alphabet) > room and _UNKNOWN_BYTE in specials:
+            alphabet = _commonest(tokenizer.pre_tokenizer, lines, room)
+            tokenizer.model.unk_token = _UNKNOWN_BYTE
         trainer = tokenizers.trainers.BpeTrainer(
-            vocab_size=most, special_tokens=list(specials), initial_alphabet=alphabet, show_progress=False
+            vocab_size=most,
+            special_tokens=list(specials),
+            initial_alphabet=alphabet,
+            limit_alphabet=len(alphabet),
+            show_progress=False,
         )
         tokenizer.train_from_iterator(lines, trainer)
         return tokenizer
@@ -125,6 +136,19 @@ def _trained(tokenizers: Any, kind: Kind, texts: Iterable[str], specials: Sequen
     made = _word_pieces(tokenizers, vocabulary)
     made.add_special_tokens([part for part in specials if part in vocabulary])
     return made
+
+
+def _commonest(pre_tokenizer: Any, lines: Iterable[str], room: int) -> list[str]:
+    """Return at most so many bytes, as the library writes them, that are in the lines: the commonest.
+
+    A workload at reduced size may have numbers for fewer than the 256 that there are; the others are unknown.
+    """
+    letters = Counter(letter for line in lines for letter in line)
+    counts: Counter[str] = Counter()
+    for letter, count in letters.items():
+        for part, _ in pre_tokenizer.pre_tokenize_str(letter):
+            counts.update(dict.fromkeys(part, count))
+    return sorted(sorted(counts, key=lambda byte: (-counts[byte], byte))[:room])
 
 
 def _byte_pairs(tokenizers: Any, parts: dict[str, int], merges: list[tuple[str, str]]) -> Any:

@@ -59,6 +59,7 @@ def _in_words(error: str) -> str:
     if "StructMeta" in error:
         return "a class stands where one of its values belongs; call it, as in schedule=Cosine(steps=1000)"
     text, is_placed, place = error.replace("`", "").partition(" - at $.")
+    text = text.replace("Expected array", "Expected a tuple")  # msgspec's word for what JSON writes in brackets
     return f"{place}: e{text[1:]}" if is_placed and text.startswith("Expected") else error.replace("`", "")
 
 

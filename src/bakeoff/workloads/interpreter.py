@@ -7,6 +7,7 @@ fit, an axis of a feature map that is named by hand. On the way a `Counter` gets
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from inspect import signature
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -51,9 +52,10 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
     _check_count(loaded, size, sum(array.count for array in parameters.values()))
     _check_groups(loaded, list(parameters))
     trains, loss = SCENARIOS[scenario].trains, loaded.loss
+    at = _forward_at(loaded.build, size)
     with told(path, "forward"):
         outputs = forward(loaded.build, size, Counter(), trains=False, entries=entries)
-    _check_outputs(_forward_at(loaded.build, size), outputs, size)
+    _check_outputs(at, outputs, size)
     if not trains or loss is None:
         return
     sample = size.sample.cut(entries or {})
@@ -189,9 +191,22 @@ def _one_or_named(arrays: dict[str, Shape]) -> Shape | dict[str, Shape]:
 
 
 def _forward_at(build: Callable[[Any, Size], Any], size: Size) -> str:
-    """Return the file and the line of a model's own forward, as every mistake in it begins."""
-    code = type(build(vocabulary(Counter(), trains=False), size)).forward.__code__
-    return f"{code.co_filename}:{code.co_firstlineno}: in forward"
+    """Return the file and the line of a model's own forward, as every mistake in it begins.
+
+    Raises ModelFileError for a forward that does not take the inputs alone.
+    """
+    model = build(vocabulary(Counter(), trains=False), size)
+    code = type(model).forward.__code__
+    at = f"{code.co_filename}:{code.co_firstlineno}: in forward"
+    try:
+        signature(model.forward).bind("the inputs")
+    except TypeError:
+        msg = (
+            f"{at}: it takes {signature(model.forward)}, and a model is called with its inputs alone: "
+            "forward(self, x). Of several inputs each is taken by its name, x['name']; labels reach the loss"
+        )
+        raise ModelFileError(msg) from None
+    return at
 
 
 def _check_outputs(at: str, outputs: Any, size: Size) -> None:
@@ -273,12 +288,22 @@ class _Module(plan.Module):
     forward: Callable[..., Any]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; raise LayoutError for an array of a forward pass, which the next one must not find."""
+        """Set an attribute; raise LayoutError for an array of a forward pass, which the next one must not find.
+
+        So is a number refused that changes: a compiled step runs that line once, while it is compiled.
+        """
         every = value if isinstance(value, tuple | list) else (value,)
         if self.counter.is_built and any(isinstance(one, Shape) for one in every):
             msg = (
                 f"self.{name} is set to {value!r}: a model keeps no array from one step to the next, and a compiled "
                 "step does not set any; take a variable, return it, or hand it on as the state of nn.scan"
+            )
+            raise LayoutError(msg)
+        before = vars(self).get(name, value)
+        if self.counter.is_built and isinstance(before, (bool, int, float, str)) and before != value:
+            msg = (
+                f"self.{name} changes from {before!r} to {value!r}: a compiled step runs this line while it is "
+                "compiled, and never again. What changes from step to step is trained, or comes with the batch"
             )
             raise LayoutError(msg)
         super().__setattr__(name, value)

@@ -6,6 +6,7 @@ Each takes the vocabulary's arguments and refuses wrong ones, so that a mistake 
 from __future__ import annotations
 
 import math
+from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -217,10 +218,17 @@ NAMED_PADDINGS = {
 def count(name: str, value: Any, least: int = 1) -> int:
     """Return an argument that has to be a whole number, at least `least`; raise ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        named = NAMED_PADDINGS.get(value.lower(), "") if isinstance(value, str) and name == "padding" else ""
-        msg = f"{name}={value!r}: it must be a whole number, at least {least}{named}"
+        msg = f"{name}={value!r}: it must be a whole number, at least {least}{_meant(name, value)}"
         raise ValueError(msg)
     return value
+
+
+def _meant(name: str, value: Any) -> str:
+    """Return how a padding by name, or a number of NumPy's, is said here; nothing of anything else."""
+    if isinstance(value, str):
+        return NAMED_PADDINGS.get(value.lower(), "") if name == "padding" else ""
+    is_numpys = isinstance(value, Integral) and not isinstance(value, int)
+    return f"; int({value}) makes one of NumPy's a number of Python's" if is_numpys else ""
 
 
 def deviation(std: Any) -> float:

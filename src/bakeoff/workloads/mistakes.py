@@ -113,6 +113,10 @@ def _of_operand(error: BaseException) -> str:
     """Return what to do where an operator or a function of Python's got what is no array yet; else nothing."""
     if isinstance(error, TypeError) and (found := _UNMADE.search(str(error))):
         return f". nn.{found[1]} is an array in forward alone: make it in __init__, and compute with it in forward"
+    if isinstance(error, TypeError) and "'ModuleList' object is not callable" in str(error):
+        return ". Its layers are called one by one: for layer in self.layers: x = layer(x)"
+    if isinstance(error, TypeError) and str(error).startswith("tuple indices must be"):
+        return ". What a layer gives several of is taken apart first: sequence, state = self.lstm(x)"
     if isinstance(error, TypeError | AttributeError) and "'_Named'" in str(error):
         return ". Of several arrays each is taken by its name: x['name']"
     return ""

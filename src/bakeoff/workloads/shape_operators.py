@@ -40,6 +40,19 @@ def _without(operator: str, instead: str) -> Callable[..., NoReturn]:
     return refuse
 
 
+def _in_place(operator: str) -> Callable[..., NoReturn]:
+    """Return the method of an operator that changes an array in its place, or makes another: by framework."""
+
+    def refuse(changed: object, _: object) -> NoReturn:
+        msg = (
+            f"{changed!r} is changed in place by {operator}=: in some frameworks that changes the array under each of "
+            f"its names, in others it makes another one. x = x {operator} y makes another in all"
+        )
+        raise LayoutError(msg)
+
+    return refuse
+
+
 class RefusedOperators:
     """The operators and functions of Python's that no array of a model takes."""
 
@@ -57,6 +70,8 @@ class RefusedOperators:
     __array_ufunc__ = None
     """NumPy's numbers leave an operation to this class."""
 
+    __iadd__, __isub__, __imul__ = _in_place("+"), _in_place("-"), _in_place("*")
+    __itruediv__, __ipow__ = _in_place("/"), _in_place("**")
     __matmul__ = __rmatmul__ = _written("a @ b", "nn.matmul(a, b)")  # its products could not be counted
     __floordiv__ = __rfloordiv__ = _written("a // b", "nn.floor_divide(x, number)", f", {_WHOLE}")
     __mod__ = __rmod__ = _written("a % b", "x - nn.floor_divide(x, number) * number", f", {_WHOLE}")

@@ -236,8 +236,15 @@ class Shape(shape_operators.RefusedOperators):
         """Multiply."""
         return self._ranged(other, lambda one: one * other)
 
+    def __truediv__(self, other: Any) -> Shape:
+        """Divide; raise LayoutError for a zero, which leaves infinities that no certificate can compare."""
+        if not isinstance(other, Shape) and other == 0:
+            msg = f"{self!r} is divided by {other!r}, which leaves infinities and NaN alone"
+            raise LayoutError(msg)
+        return self._divided(other)
+
     __radd__, __rsub__, __rmul__, __rtruediv__ = map(_second, (__add__, _taken_from, __mul__, _divided))
-    __truediv__ = __pow__ = _divided
+    __pow__ = _divided
 
     def __neg__(self) -> Shape:
         """Return the same; booleans have no sign."""
