@@ -67,6 +67,50 @@ def test_a_float32_step_is_within_a_tenth_of_what_is_allowed(optimizer: Optimize
     assert check.error < UpdateTolerance().median / 10
 
 
+DIVERGED = np.float64(1e25)
+"""What float32 holds, and its square not."""
+
+
+@pytest.mark.parametrize("diverged_in", [1, 3])
+@pytest.mark.parametrize("ends_in", [0, -1])
+def test_steps_of_a_training_that_diverges_are_held_until_float32_cannot_hold_them(
+    diverged_in: int, ends_in: int
+) -> None:
+    """By the reference: a contender that is infinite from there on is right, and one that is so before is wrong.
+
+    So cnn-cifar10 with one sample was refused in every framework: its rate is for 64 of them.
+    """
+    optimizer = SGD(learning_rate=0.1)
+    exact = trained(optimizer)
+    exact[1 + 2 * diverged_in :] = DIVERGED
+    found = trained(optimizer)
+    found[1 + 2 * (diverged_in + ends_in) :] = np.inf
+    arrays = {"update/dense.weight": found, "update/dense.bias": found}
+    reference = dict.fromkeys(arrays, exact) | {f"gradient/{name}": np.ones(3) for name in NAMES}
+    check = check_updates(
+        NAMES, arrays, reference, optimizer, steps=STEPS, precision="float32", allowed=UpdateTolerance()
+    )
+    assert check.passed is (ends_in == 0)
+    assert f"of {STEPS} steps the first {diverged_in} are held: behind them training diverges" in check.detail
+
+
+def test_a_training_that_diverges_at_once_is_no_evidence() -> None:
+    """Nothing is left to hold."""
+    optimizer = SGD(learning_rate=0.1)
+    rows = trained(optimizer)
+    arrays = {"update/dense.weight": rows, "update/dense.bias": rows}
+    reference = {name: np.full_like(rows, DIVERGED) for name in arrays} | {
+        f"gradient/{name}": np.ones(3) for name in NAMES
+    }
+    check = check_updates(
+        NAMES, arrays, reference, optimizer, steps=STEPS, precision="float32", allowed=UpdateTolerance()
+    )
+    assert (check.passed, check.detail) == (
+        False,
+        "no evidence: training diverges in its first step, beyond what float32 holds",
+    )
+
+
 CANCELLING = 0.0299, -0.0718, 0.0491, 0.1107, -0.0209, -0.1189
 """The clipped gradients of the one bias of Tacotron 2's gate, at full size with one sample, in six steps."""
 

@@ -12,6 +12,8 @@ from test_interpreter import CONV, MAP, TOKENS, VECTOR, checked, write
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LAYERS, LOSSES, VOCABULARY
+from bakeoff.workloads.interpreter import check_model
+from bakeoff.workloads.load import load
 from bakeoff.workloads.mistakes import _SIGNATURE
 from bakeoff.workloads.synonyms_arguments import RENAMED, SAID_BY, of_argument
 
@@ -254,6 +256,19 @@ def test_a_forward_with_too_few_arguments_is_told(tmp_path: Path) -> None:
     path = write(tmp_path, VECTOR, "self.forward = lambda: 0", "return x")
     with pytest.raises(ModelFileError, match=r"mine\.py:17: in forward: it takes \(\), and a model is called with its"):
         checked(path)
+
+
+def test_a_batch_norm_of_one_value_is_told(tmp_path: Path) -> None:
+    """Some framework refuses it, and in others nothing of the input is left; inference has running statistics."""
+    path = write(tmp_path, VECTOR, f"{WIDE}; self.norm = nn.BatchNorm(6)", "return self.head(self.norm(x))")
+    checked(path)
+    path.write_text(path.read_text().replace("batch_size=4", "batch_size=1"))
+    with pytest.raises(
+        ModelFileError, match=r"mine\.py:18: in forward: nn\.BatchNorm of an array \(1, 6\): in training"
+    ):
+        checked(path)
+    loaded = load(path)
+    check_model(loaded, loaded.size("full"), "infer")
 
 
 def test_a_number_that_a_model_keeps_may_be_set_in_forward(tmp_path: Path) -> None:

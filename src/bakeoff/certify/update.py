@@ -100,6 +100,12 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     if shares is None:
         detail = f"no evidence: norm, by which gradients are clipped, is missing or not of {steps} steps"
         return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
+    whole = _whole_steps(reference, steps, precision)
+    if not whole:
+        detail = f"no evidence: training diverges in its first step, beyond what {precision} holds"
+        return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
+    rows = {name: found[: 2 * whole + 1] for name, found in rows.items()}
+    used, shares = {name: own[:whole] for name, own in used.items()}, shares[:whole]
     held = held + [name for name in names if _only_decays(name, rows[name], reference, optimizer)]
     rounding = parameter_rounding(precision)
     followed = {name: _following(rows[name], used.get(name), shares) for name in held}
@@ -118,9 +124,25 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     )
     if len(held) < len(names):
         detail += f"; {len(names) - len(held)} of {len(names)} arrays have no gradient but rounding, and are not held"
+    if whole < steps:
+        detail += f"; of {steps} steps the first {whole} are held: behind them training diverges, beyond {precision}"
     worst = max(found.median for found in errors.values())
     finite = worst if np.isfinite(worst) else None
     return Check(name="update", passed=passed, detail=detail, error=finite, allowed=allowed.median)
+
+
+def _whole_steps(reference: Arrays, steps: int, precision: str) -> int:
+    """Return how many steps are before the first in which training diverges so far that a precision cannot hold it.
+
+    By the reference in float64, whatever the contender has: it is where a gradient or a parameter is more than the root
+    of the largest number, so that its square, or a product of two layers, is infinite.
+    """
+    most = np.sqrt(np.finfo(np.float64 if precision == "float64" else np.float32).max)
+    every = [np.abs(reference[name]) for name in named(reference, "update")]
+    for step in range(steps):
+        if any(not np.all(one[1 + 2 * step : 3 + 2 * step] <= most) for one in every):
+            return step
+    return steps
 
 
 def _following(rows: Any, used: NDArray[Any] | None, shares: Sequence[float]) -> NDArray[np.float64]:

@@ -61,6 +61,7 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
     sample = size.sample.cut(entries or {})
     inputs, targets = (on_shapes(arrays, size) for arrays in (sample.inputs | size.collected, sample.targets))
     counter = Counter()
+    counter.is_training = True
     counter.frozen = frozen = frozenset(frozen_of(loaded.workload.optimizer, parameters))
     with told(path, "forward"):
         outputs = forward(loaded.build, size, counter, trains=True, entries=entries)
@@ -132,8 +133,7 @@ def forward(
     The batch may be a shorter one, whose sequences have so many `entries`.
     """
     model = build(vocabulary(counter, trains=trains), size)
-    counter.is_built = True
-    counter.is_cut = bool(entries)
+    counter.is_built, counter.is_cut = True, bool(entries)
     counter.held = frozenset(id(part) for _, part in plan.walk(model, ""))
     if counter.frozen:
         _name(model, counter)

@@ -37,6 +37,9 @@ class Counter:
     is_built = False
     """Whether the model is built, so that no more layers are made."""
 
+    is_training = False
+    """Whether the forward pass is that of a training step, with the batch that it has."""
+
     is_cut = False
     """Whether the batch is a shorter one than the size declares, of which the lengths' ranges say nothing."""
 

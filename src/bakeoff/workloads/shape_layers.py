@@ -183,6 +183,12 @@ class BatchNorm(Counted, layers.BatchNorm):
             raise LayoutError(msg)
         check_real("BatchNorm", x)
         check_length(f"nn.BatchNorm over the channels of {x!r}", x.dims[-1], self.parameters["scale"].shape[0])
+        if self.counter.is_training and math.prod(x.dims[:-1]) == 1:
+            msg = (
+                f"nn.BatchNorm of {x!r}: in training a channel has one value in the whole batch, its own mean, "
+                "so that nothing is left of it; take a batch of two samples or more"
+            )
+            raise LayoutError(msg)
         self.counter.called("BatchNorm")
         return Shape(x.dims, trained=self.trains(x), kind=x.kind)
 
