@@ -13,6 +13,7 @@ import pytest
 from tests.race.test_energy import Meter
 
 from bakeoff.frameworks.fake import engine
+from bakeoff.frameworks.fake.training import Training
 from bakeoff.judge import comparison
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.tied import why_untied
@@ -138,7 +139,8 @@ def test_steps_that_do_less_once_they_are_warm_are_refused(
     race: Race, monkeypatch: pytest.MonkeyPatch, share: float, kept: float, says: str
 ) -> None:
     """Behind the certificate's steps another part of the batch, or half an update: parameters still move."""
-    run, result = engine.Step.run, engine.Step.result
+    run, result, until = engine.Step.run, engine.Step.result, Training.until
+    monkeypatch.setattr(Training, "until", lambda path, steps, *given: until(path, int(steps), *given))
 
     def running(step: engine.Step, batch: Batch) -> None:
         vars(step)["count"] = vars(step).get("count", 0) + 1
@@ -154,6 +156,28 @@ def test_steps_that_do_less_once_they_are_warm_are_refused(
     (only,) = race("fake", max_rounds=1).contenders
     assert only.status == ("refused" if says else "ranked"), only.reason
     assert says in only.reason
+
+
+def test_steps_that_train_a_part_once_they_are_warm_are_refused(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every loss stays what it was: what two steps leave as it was, they had changed in the warm-up."""
+    run, parameters = engine.Step.run, engine.Step.parameters
+
+    def counted(step: engine.Step, batch: Batch) -> None:
+        vars(step)["count"] = vars(step).get("count", 0) + 1
+        run(step, batch)
+
+    def in_part(step: engine.Step) -> Any:
+        found = parameters(step)
+        if vars(step).get("count", 0) > LATER:
+            name = next(iter(found))
+            found[name] = step._model.weights[name]
+        return found
+
+    monkeypatch.setattr(engine.Step, "run", counted)
+    monkeypatch.setattr(engine.Step, "parameters", in_part)
+    (only,) = race("fake", max_rounds=1).contenders
+    assert only.status == "refused"
+    assert re.search("leave .* as it was, which they changed in the warm-up: it trains less by then", only.reason)
 
 
 def test_parameters_that_stay_are_no_finding_where_a_group_has_hardly_a_rate(race: Race) -> None:
@@ -184,6 +208,7 @@ def test_a_repeated_loss_is_held_where_it_has_to(race: Race) -> None:
     tie = records["r01-fake"].tie
     assert tie is not None
     assert tie.repeated == tie.from_saved
+    assert (tie.repeated_off, tie.stuck) == (0.0, [])
     first, second = tie.from_saved
     assert first
     assert second
@@ -195,7 +220,15 @@ def test_a_repeated_loss_is_held_where_it_has_to(race: Race) -> None:
     assert "the saved state's loss one step on is" in found(repeated=[first, 1.1 * second])
     assert "the saved state's loss is None" in found(repeated=[None, second])
     assert "the saved state's loss is" in found(repeated=[1.1 * first, second], drops=True)
+    assert "leave 2 arrays as they were, dense.bias among them, which they changed" in found(
+        stuck=["dense.bias", "head.bias"]
+    )
+    assert "leave other parameters than in the warm-up (off by 0.5 of what" in found(repeated_off=0.5)
+    assert "leave other parameters than in the warm-up (off by 2.1 of what" in found(repeated_off=2.1, fenced_off=0.5)
     honest: list[dict[str, Any]] = [
+        {"repeated_off": None},
+        {"repeated_off": 0.1},
+        {"repeated_off": 1.9, "fenced_off": 0.5},
         {"repeated": [first, second * (1 + 1e-7)]},
         {"repeated": []},
         {"repeated": [], "from_saved": []},

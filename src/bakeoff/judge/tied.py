@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bakeoff.certify.checksum import farthest
 from bakeoff.certify.tolerances import UNIT_ROUNDOFF, Allowed, allowed, is_measured
 from bakeoff.judge.certificate import reference_of
-from bakeoff.judge.tied_blocks import leaving_out, other_in_blocks
+from bakeoff.judge.tied_blocks import BLOCK_OFF, TIMES_ITSELF, leaving_out, other_in_blocks
 from bakeoff.store.results import finished, last, of_contender, of_purpose
 from bakeoff.workloads.schedules import rate
 
@@ -45,6 +45,10 @@ TensorFlow on two threads: none."""
 REPEATED = 2
 """Losses from the saved state that are held: the second follows an update, and may be off by what the certificate
 allows its second loss. Later ones would magnify the order in which threads have added."""
+
+REPEATED_OFF = BLOCK_OFF / REPEATED
+"""Of what two steps change in the parameters: by how much the same two may leave them elsewhere later. An algorithm
+that was chosen meanwhile rounds otherwise, and Adam makes a whole step of a gradient that is nothing but rounding."""
 
 REFERENCE_MOVES = 1e-4
 """By how much, as a share, the reference's losses of two steps have to differ before equal ones are a finding."""
@@ -213,6 +217,22 @@ def _other_when_repeated(plan: ContenderPlan, timed: Sequence[Record], most: Seq
                     f"{tie.steps} steps, and was {expected} in the warm-up (relative {error:.1e}, allowed "
                     f"{bound:.0e}): its later steps do other work"
                 )
+        yield from _left_elsewhere(record.trial.name, tie)
+
+
+def _left_elsewhere(trial: str, tie: Tie) -> Iterator[str]:
+    """Yield that the first steps from the saved state leave other parameters after all steps than in the warm-up."""
+    what = f"in {trial} the saved state's first {len(tie.repeated)} steps, run again after {tie.steps} steps, "
+    if tie.stuck:
+        count = len(tie.stuck)
+        which = f"{tie.stuck[0]} as it was" if count == 1 else f"{count} arrays as they were, {tie.stuck[0]} among them"
+        yield f"{what}leave {which}, which they changed in the warm-up: it trains less by then"
+    most = max(REPEATED_OFF, TIMES_ITSELF * (tie.fenced_off or 0.0))
+    if tie.repeated_off is not None and tie.repeated_off > most:
+        yield (
+            f"{what}leave other parameters than in the warm-up (off by {tie.repeated_off:.2g} of what they change, "
+            f"allowed {most:.2g}): its later steps do other work"
+        )
 
 
 def _in_blocks(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], outputs: float) -> Iterator[str]:

@@ -38,6 +38,9 @@ MOST_OFF = 1e9
 """What a record holds of outputs that are missing, or unlike others that are all zero, and of values that are not
 finite where the others are."""
 
+MOST = 0.5
+"""Share of an array's elements that steps have to have changed, for none changed later to be no rounding."""
+
 LONGEST_GROWTH = 16
 """Steps up to which it is looked at how what a block has left grew apart: rounding grows from step to step."""
 
@@ -65,6 +68,7 @@ class Ties:
         self.tie: Tie | None = Tie(drops=drops, outputs=outputs) if is_tied else None
         self._losses: list[float | None] = []
         self._from_saved: list[float | None] = []
+        self._early: _Left | None = None
         self._block: _Left | None = None
         self._block_steps = 0
         self._note(self._losses)
@@ -75,6 +79,8 @@ class Ties:
         while self._loses and len(early) < command.steps and (unread := self._unread(stepper)):
             early += stepper.fenced(1)
             self._note(*unread)
+            if self._early is None and len(self._from_saved) == REPEATED_STEPS:
+                self._early = self._left()
         left_s = max(0.0, command.seconds - sum(early) * 1e-9)
         return early + stepper.fenced(command.steps - len(early), left_s, command.limit - len(early))
 
@@ -110,7 +116,7 @@ class Ties:
             moved=moved,
             steps=steps,
             from_saved=self._from_saved,
-            repeated=self._repeated(stepper),
+            **self._repeated(stepper),
             **self._block_again(stepper),
         )
 
@@ -204,15 +210,24 @@ class Ties:
             found.append(self._from_saved)
         return found
 
-    def _repeated(self, stepper: Stepper) -> list[float | None]:
-        """Run as many steps from the saved state as the warm-up has read, and return their losses."""
+    def _repeated(self, stepper: Stepper) -> dict[str, Any]:
+        """Run as many steps from the saved state as the warm-up has read; return what they do, as fields of a Tie."""
+        if not self._from_saved:
+            return {}
+        self._saved.put_back()
+        saved = self._left() if self._early is not None else {}
         losses: list[float | None] = []
-        if self._from_saved:
-            self._saved.put_back()
         for _ in self._from_saved:
             stepper.fenced(1)
             self._note(losses)
-        return losses
+        if self._early is None:
+            return {"repeated": losses}
+        now, early = self._left(), self._early
+        return {
+            "repeated": losses,
+            "repeated_off": _in_steps(now, early, saved),
+            "stuck": [name for name in early if _is_stuck(saved[name], early[name], now[name])],
+        }
 
     def _run_on(self, *indices: int) -> Step:
         """Return the step after it has run on the batches of the steps with these indices, and was waited for once."""
@@ -242,6 +257,14 @@ def _are_same(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]
     return all(array.tobytes() == other[name].tobytes() for name, array in one.items())
 
 
+def _is_stuck(saved: NDArray[Any], early: NDArray[Any], now: NDArray[Any]) -> bool:
+    """Return whether steps had changed most of what is looked at of an array, and now leave every bit as it was.
+
+    Most of it: of a single element that a step moves by its last bit, another order of sums may leave it there.
+    """
+    return now.tobytes() == saved.tobytes() and bool(np.mean(early != saved) > MOST)
+
+
 def _distance(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> float:
     """Return the norm of the difference of all elements; 0 only where all bits are the same."""
     if _are_same(one, other):
@@ -251,9 +274,9 @@ def _distance(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]
 
 
 def _in_steps(one: _Left, other: _Left, before: _Left) -> float | None:
-    """Return how far two runs of steps are from each other, in units of what the last step of the other changes.
+    """Return how far two runs of steps are from each other, in units of what the other has changed since `before`.
 
-    None where that is no number: where values of the other are not finite, or its last step has changed nothing.
+    None where that is no number: where values of the other are not finite, or it has changed nothing.
     """
     apart, step = _distance(one, other), _distance(other, before)
     if math.isfinite(step) and not math.isfinite(apart):

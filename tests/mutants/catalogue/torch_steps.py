@@ -297,6 +297,20 @@ CLOCK = [
     ),
     in_clock(
         "engine.py",
+        "from step 31 on nothing behind the last layer has a gradient",
+        [
+            (
+                TAKEN,
+                TAKEN
+                + COUNTED
+                + "        for one in list(self._network.parameters())[:-2] if self._calls == 31 else ():\n"
+                "            one.requires_grad_(False)\n",
+            )
+        ],
+        {"race": "tie"},
+    ),
+    in_clock(
+        "engine.py",
         "from step 20 on a step takes half of its batch",
         [
             (
