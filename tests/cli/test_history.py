@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -255,6 +256,24 @@ def test_diff_prints_both_sides_and_an_object(cli: Cli) -> None:
         assert words in said.out
     told = json.loads(cli("diff", str(FIRST), str(SECOND), "--json").out)
     assert keys(told) == documented("json-diff.md")
+
+
+def test_diff_shows_a_strangers_names_and_obeys_nothing(cli: Cli, tmp_path: Path) -> None:
+    """What a terminal would obey in a label is written out."""
+    for source in (FIRST, SECOND):
+        folder = tmp_path / source.name
+        shutil.copytree(source, folder)
+        for path in (folder / "comparison.json", *folder.glob("*/record.json")):
+            whole = json.loads(path.read_bytes())
+            part = whole.get("record", whole)
+            for plan in part["contenders"] if part is whole else [part["trial"]]:
+                plan["contender"]["label"] += "\x1b[31m\x07\u202e"
+            content = json.dumps(part)
+            sealed = f'{{"sha256":"{hashlib.sha256(content.encode()).hexdigest()}","record":{content}}}'
+            path.write_text(content if part is whole else sealed)
+    said = cli("diff", FIRST.name, SECOND.name, "--results", str(tmp_path)).out
+    assert "\\x1b[31m\\x07\\u202e" in said
+    assert not re.search("[\x1b\x07\u202e]", said)
 
 
 def test_diff_refuses_what_is_no_comparison(cli: Cli) -> None:

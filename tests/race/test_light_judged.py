@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bakeoff.judge.light import Peak, bytes_per_s, light_of, macs_per_s
+from bakeoff.judge.light import FEWEST_BLOCKS, Peak, bytes_per_s, light_of, macs_per_s
 from bakeoff.spec.peaks import PeakReading, Timing, Work
 
 PEAK = Peak(
@@ -56,6 +56,15 @@ def test_a_peak_from_beside_other_processes_refuses_what_is_far_beyond(times: fl
     assert light is not None
     assert light.finding
     assert light.is_refused == is_refused
+
+
+def test_a_peak_of_few_blocks_from_beside_other_processes_refuses_nothing() -> None:
+    """One that was held up in its first block ended there, and a step came at 230 times what it had reached."""
+    cut = msgspec.structs.replace(PEAK, calm=False, blocks=FEWEST_BLOCKS - 1)
+    light = light_of(CONVOLUTION, cut, CONVOLUTION.least_macs / 230.0 / PEAK.macs_per_s)
+    assert light is not None
+    assert light.finding
+    assert not light.is_refused
 
 
 @pytest.mark.parametrize(("times", "is_refused"), [(0.9, False), (1.9, False), (2.1, True)])

@@ -251,6 +251,7 @@ def test_build_is_no_function(file: Any) -> None:
         ('"full":', '"small":', "sizes has no 'full'; it has small"),
         ("batch_size=4", "batch_size=0", "sizes['full'].batch_size is 0"),
         ("batch_size=4", "batch_size='4'", "batch_size"),
+        ("batch_size=4", "batch_size=10**9 * 4", "sizes['full'].batch_size is 4000000000; it must be below 2147483648"),
         ("input_shape=(5,)", "input_shape=()", "sizes['full'].input_shape is ()"),
         ("input_shape=(5,)", "input_shape=(5, 0)", "sizes['full'].input_shape is (5, 0)"),
         ("classes=3", "classes=-1", "sizes['full'].classes is -1; it must be at least 1, or left out"),

@@ -10,6 +10,7 @@ from bakeoff.cli import parameters
 from bakeoff.cli.columns import columns, wrapped
 from bakeoff.report.called import pasteable
 from bakeoff.spec.errors import UsageError
+from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from bakeoff.judge.difference import Changed, Difference, Steps
@@ -46,7 +47,7 @@ def diff(
             typer.echo(dumps(_data(first, second, found), indent=2))
             return
         for line in _lines(first, second, found):
-            typer.echo(pasteable(line))
+            typer.echo(plain(pasteable(line)))
 
 
 def _judged(results: Path, name: str) -> "Outcome":

@@ -29,6 +29,10 @@ SURE_BESIDE_OTHERS = 100.0
 """The same where other processes ran beside a peak's measuring. For an honest step to be refused they would have had to
 leave the best of some thirty blocks less than a hundredth of what the machine can do."""
 
+FEWEST_BLOCKS = 15
+"""Blocks of a disturbed reading's products from which that holds. Sizes grow until one would take too long, which the
+smallest does where others hold it up: such a reading of eight blocks was a 20,000th of what the machine can do."""
+
 FEWEST_CACHES = 2
 """Arrays of fewer times the last-level cache say nothing about the memory behind it."""
 
@@ -57,6 +61,8 @@ class Peak(msgspec.Struct, frozen=True, kw_only=True):
     cache_bytes: int | None = None
     calm: bool = True
     """False: other processes ran beside the best readings, which then refuse only what is far beyond them."""
+    blocks: int = FEWEST_BLOCKS
+    """Of products in the reading of the best one."""
 
 
 class Light(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +91,8 @@ class Light(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_refused(self) -> bool:
         """Whether the step is faster than a machine with so many times these peaks would allow."""
-        return self.least_share > (SURE if self.peak.calm else SURE_BESIDE_OTHERS)
+        is_sure = self.peak.calm or self.peak.blocks >= FEWEST_BLOCKS
+        return is_sure and self.least_share > (SURE if self.peak.calm else SURE_BESIDE_OTHERS)
 
 
 class Place(NamedTuple):
@@ -124,6 +131,7 @@ def peak_of(records: Iterable[Record], plan: ContenderPlan) -> Peak | None:
         bytes_by=_by(fastest[0]) if fastest else "",
         cache_bytes=_cache_bytes(reading, place.device),
         calm=is_calm(reading) and (fastest is None or is_calm(fastest[2])),
+        blocks=sum(len(timing.blocks_ns) for timing in reading.products),
     )
 
 

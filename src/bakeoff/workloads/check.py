@@ -134,12 +134,18 @@ def _scenario_faults(workload: Workload) -> Iterator[str]:
         yield f"scenarios is {workload.scenarios!r}; a workload that collects has the scenario train alone"
 
 
+_MOST_SAMPLES = 2**31
+"""Counts of samples are 32 bits wide in some frameworks; a batch of so many numbers takes 8 GB in float32."""
+
+
 def _size_faults(size: Size) -> Iterator[str]:
     """Name each field of a size whose value cannot be."""
     for field in ("batch_size", "parameters", "macs"):
         value = getattr(size, field)
         if value is not None and value < 1:
             yield f"{field} is {value}; it must be at least 1"
+    if size.batch_size >= _MOST_SAMPLES:
+        yield f"batch_size is {size.batch_size}; it must be below {_MOST_SAMPLES}"
     if size.metric is not None and not size.metric.name.strip():
         yield f"metric.name is {size.metric.name!r}; it must say what the number is"
     yield from _sample_faults(size)

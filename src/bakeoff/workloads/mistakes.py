@@ -48,7 +48,9 @@ def told(path: str, function: str) -> Iterator[None]:
     try:
         with no_sudden_end():
             yield
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # an end of bakeoff itself is not a file's to decide
         raise ModelFileError(where(path, function, error)) from error
 
 
