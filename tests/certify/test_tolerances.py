@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import msgspec
 import pytest
 
 from bakeoff.certify.tolerances import (
     LATER_ROOM,
     MOST,
+    OUTPUTS_MOST,
     PROGRAM,
     ROOM,
     SUMS,
@@ -82,8 +85,49 @@ def test_a_loss_that_a_draw_met_by_chance_is_allowed_what_its_parameters_say() -
 def test_what_a_model_magnifies_beyond_use_is_not_held() -> None:
     """A bound that nothing could exceed is none: it is infinite, and outputs, first loss and statistics have one."""
     wild = in_precision("float32", output=None, losses=[None, 1.0, 1.0], gradient=1.0, gradient_norm=None, state=9.0)
-    assert (wild.output, wild.losses[0], wild.state) == (MOST, MOST, MOST)
+    assert (wild.output, wild.losses[0], wild.state) == (OUTPUTS_MOST, MOST, MOST)
     assert all(map(math.isinf, (*wild.losses[1:], wild.gradient, wild.gradient_norm)))
+
+
+def test_outputs_that_draws_magnify_are_held_by_little_more_than_they_show() -> None:
+    """Never tighter than what is held of all else, and never so that outputs of zeros would do."""
+    shown = {0.1: 0.4, 0.2: MOST, 0.3: 0.6, 0.42: 0.84, 5.0: OUTPUTS_MOST}
+    assert {spread: in_precision("float32", output=spread).output for spread in shown} == pytest.approx(shown)
+    assert OUTPUTS_MOST < 1.0
+
+
+KINKY = Spread(
+    amplitude=1e-14, draws=1, output=1e-6, losses=[1e-9, 1e-6, 1e-3], trajectory=[1e-10, 1e-9, 1e-5], gradient=1e-8
+)
+
+
+def in_program(program: Spread, **single: Any) -> Allowed:
+    """Give what is allowed in float64 where draws in float32 show so much."""
+    spreads = {"float64": program} | ({"float32": Spread(amplitude=1e-5, draws=2, **single)} if single else {})
+    return allowed(Evidence(version=2, parameter_shapes={}, spreads=spreads), "float64", "cpu", 3)
+
+
+def test_a_program_has_room_for_kinks_that_its_one_draw_did_not_cross() -> None:
+    """Where float64's roundings move outputs: gradients by the root of how far, what follows as many times more.
+
+    Up to the farthest that the draw has come. Found in rl-venv-ppo's size policy: see `_with_kinks`.
+    """
+    alone = in_program(KINKY)
+    assert (alone.gradient, alone.trajectory) == (ROOM * 1e-8, (PROGRAM, LATER_ROOM * 1e-9, LATER_ROOM * 1e-5))
+    found = in_program(KINKY, output=0.01, losses=[1e-3, 1e-3, 1e-3], gradient=1e-2, gradient_norm=1e-3)
+    assert found.gradient == pytest.approx(ROOM * 1e-4), "a root of 1e-4"
+    assert found.gradient_norm == pytest.approx(ROOM * 1e-5)
+    assert found.losses == pytest.approx((ROOM * 1e-7, LATER_ROOM * 1e-3, LATER_ROOM * 1e-3))
+    assert found.trajectory == pytest.approx((LATER_ROOM * 1e-5, LATER_ROOM * 1e-5, LATER_ROOM * 1e-5))
+    assert (found.update.median, found.update.norm) == (PROGRAM, PROGRAM)
+
+
+def test_a_program_whose_outputs_stay_has_no_room_for_kinks() -> None:
+    """As nearly every model: what draws in float32 cross is none of its business."""
+    still = msgspec.structs.replace(KINKY, output=PROGRAM, gradient=0.0, trajectory=[0.0, 0.0, 0.0], losses=[0.0] * 3)
+    found = in_program(still, output=0.4, losses=[1e-3, 1e-3, 1e-3], gradient=1e-2, gradient_norm=1e-2)
+    assert (found.gradient, found.gradient_norm, found.trajectory[0]) == (PROGRAM, PROGRAM, PROGRAM)
+    assert set(found.losses) == {PROGRAM}
 
 
 def test_a_precision_is_held_by_its_own_spread() -> None:

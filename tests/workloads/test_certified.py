@@ -14,7 +14,7 @@ from bakeoff.workloads.load import load
 PAGE = Path(__file__).parents[2] / "docs" / "workloads.md"
 
 FRAMEWORKS = {"PyTorch": "torch", "JAX": "jax", "TensorFlow": "tensorflow", "Jittor": "jittor", "MLX": "mlx"}
-SCENARIOS = {"training": "train", "inference": "infer"}
+SCENARIOS = {"training": "train", "inference": "infer", "per-sample gradients": "per-sample-gradients"}
 
 
 NAMES = r"`([\w-]+)(?: --size ([\w-]+))?`"

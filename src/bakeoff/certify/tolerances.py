@@ -6,9 +6,12 @@ stated multiple of what the reference loses when it is moved by that precision's
 
 from __future__ import annotations
 
+import math
 from itertools import accumulate
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from bakeoff.spec.optimizer import AdamW, decay_of
 
@@ -51,6 +54,12 @@ most where the loss is held, 0.8 times for what ROOM holds (benchmarks/results/h
 MOST = 0.5
 """The largest allowed error that still holds anything: what is magnified further is not held, and the report says so.
 """
+
+OUTPUTS_MOST = 0.9
+"""The same of outputs, which are held in any case: outputs of zeros are off by 1."""
+
+DRAWN_ROOM = 2.0
+"""Times the spread of outputs that is beyond MOST / ROOM."""
 
 
 class UpdateTolerance(NamedTuple):
@@ -188,6 +197,8 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
         return of_version_1(precision, steps)
     found = reference.spreads[precision]
     is_program = precision == "float64"
+    if is_program and "float32" in reference.spreads:
+        found = _with_kinks(found, reference.spreads["float32"])
     least = PROGRAM if is_program else ROOM * found.amplitude
     gradient_norm = _held(found.gradient_norm, least)
     not_held = (float("inf"),) * (steps - 1)
@@ -196,7 +207,7 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
     # reference's metric by chance. Found in rl-venv-ppo's size policy: a draw of 1.6e-4, JAX in float64 off by 4.2e-3.
     metric = max((_carried([found.metric], least)[0], *trajectory[-1:]))
     return Allowed(
-        output=min(MOST, _room(found.output, least)),
+        output=_output(found.output, least),
         losses=_losses(found, least, steps)[:1] + not_held if noisy else _losses(found, least, steps),
         trajectory=trajectory,
         gradient=_held(found.gradient, least),
@@ -210,6 +221,48 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
     )
 
 
+def _with_kinks(found: Spread, single: Spread) -> Spread:
+    """Return the spread in float64 with what kinks are worth, of a model whose outputs float64's roundings move.
+
+    Of the many places of such a model some lie that near to a kink, and the one draw in float64 may cross none of them.
+    The draws in float32 cross many: their number goes with how far outputs move, and what they are worth together,
+    being of either sign, with its root. A first loss goes with the outputs; what follows an update is off as many times
+    more as that, up to the farthest that the draw has come. Found in rl-venv-ppo's size policy, in one of four seeds: a
+    ReLU of one of 25,600 samples was on the other side in JAX and TensorFlow, and gradients were off by 4.1e-5, where
+    the draw had 1.6e-8, and this has 7.4e-5 (benchmarks/results/honest-policy-2026-11-28.md).
+    """
+    if not found.output or not single.output or found.output <= PROGRAM:
+        return found
+    share = found.output / single.output
+    kink = math.sqrt(share) * (single.gradient or 0.0)
+    times = kink / found.trajectory[0] if found.trajectory and found.trajectory[0] else 1.0
+    return msgspec.structs.replace(
+        found,
+        losses=[
+            *(
+                _at_least(one, share * (other or 0.0))
+                for one, other in zip(found.losses[:1], single.losses, strict=False)
+            ),
+            *_grown(found.losses[1:], times),
+        ],
+        trajectory=_grown(found.trajectory, times),
+        gradient=_at_least(found.gradient, kink),
+        gradient_norm=_at_least(found.gradient_norm, math.sqrt(share) * (single.gradient_norm or 0.0)),
+        later=_at_least(found.later, kink),
+    )
+
+
+def _at_least(spread: float | None, least: float) -> float | None:
+    """Return a spread that is no less; one that is not finite stays it."""
+    return None if spread is None else max(spread, least)
+
+
+def _grown(spreads: Sequence[float | None], times: float) -> list[float | None]:
+    """Return spreads that are so many times as large, up to the largest of them."""
+    most = max((one for one in spreads if one is not None), default=0.0)
+    return [_at_least(one, min(times * (one or 0.0), most)) for one in spreads]
+
+
 def ran_tolerance(precision: str, output: float) -> float:
     """Return how far a timed step's outputs may lie from the contender's own; `output`: from the reference's."""
     return _OWN_ROUNDINGS * UNIT_ROUNDOFF[precision] if precision in _SHORT else min(output, OWN_OUTPUTS)
@@ -218,6 +271,15 @@ def ran_tolerance(precision: str, output: float) -> float:
 def _room(spread: float | None, least: float, room: float = ROOM) -> float:
     """Return what a spread allows; a spread that is not finite allows everything."""
     return float("inf") if spread is None else max(room * spread, least)
+
+
+def _output(spread: float | None, least: float) -> float:
+    """Return what outputs may be off, which are held in any case: beyond MOST by little more than draws show.
+
+    Found in rl-venv-ppo's size policy, of four seeds: draws of up to 0.42, and contenders off by up to 0.41.
+    """
+    found = _room(spread, least)
+    return found if found <= MOST else max(MOST, min(OUTPUTS_MOST, _room(spread, least, DRAWN_ROOM)))
 
 
 def _held(spread: float | None, least: float) -> float:

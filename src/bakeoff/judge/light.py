@@ -30,8 +30,8 @@ SURE_BESIDE_OTHERS = 100.0
 leave the best of some thirty blocks less than a hundredth of what the machine can do."""
 
 FEWEST_BLOCKS = 15
-"""Blocks of a disturbed reading's products from which that holds. Sizes grow until one would take too long, which the
-smallest does where others hold it up: such a reading of eight blocks was a 20,000th of what the machine can do."""
+"""Blocks of a disturbed reading's products from which that holds. Sizes grow until one would take too long, as the
+smallest may beside others: such a reading of eight blocks was less than a 10,000th of what the machine can do."""
 
 FEWEST_CACHES = 2
 """Arrays of fewer times the last-level cache say nothing about the memory behind it."""
