@@ -83,6 +83,13 @@ def test_published_figures_are_measured_by_one_command(cli: Cli, own: str, tmp_p
     assert cli("report", folder.name, "--markdown").out.startswith("## Of 3 published pairs in table 1 of a page")
 
 
+def test_a_dry_run_says_what_the_study_declares_where_nothing_is_known(cli: Cli, own: str) -> None:
+    """What a small network takes is far less than a study of large ones: both are said."""
+    said = " ".join(cli("reproduce", own, "--device", "cpu", "--dry-run").out.split())
+    assert "In all roughly " in said
+    assert "On two calm cores all of it took about 1 min, as the study declares." in said
+
+
 @pytest.mark.usefixtures("inline")
 def test_json_stands_alone_on_stdout(cli: Cli, own: str) -> None:
     """--json prints one object on stdout, and progress on stderr."""

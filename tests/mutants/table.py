@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -100,13 +101,23 @@ def page() -> str:
     )
     equivalent = sum(bool(mutant.equivalent) for mutant in MUTANTS.values())
     counts = f"{len(MUTANTS)} faults: {len(MUTANTS) - equivalent} are caught, {equivalent} are equivalent, none passes."
-    run = f"Run on {datetime.now(UTC):%Y-%m-%d} with {packages}.\n\n{counts} {_summary()}\n"
+    run = f"Run on {datetime.now(UTC):%Y-%m-%d} with {packages}.\n\n{counts} {summary(map(_kinds_of, MUTANTS))}\n"
     return f"{HEAD}{run}\n" + "\n".join(_sections())
 
 
-def _summary() -> str:
+def _kinds_of(mutant: str) -> set[str]:
+    """Return the kinds of checks that caught a mutant."""
+    return {kind_of(question) for question in _caught_by(mutant)}
+
+
+def kind_of(question: str) -> str:
+    """Return the kind of check that a question is of."""
+    return _KINDS.get(question.partition("/")[0], _CERTIFICATE)
+
+
+def summary(kinds: Iterable[set[str]]) -> str:
     """Return how many mutants each kind of check has caught, and how many of them nothing else."""
-    kinds = [{_KINDS.get(question.partition("/")[0], _CERTIFICATE) for question in _caught_by(one)} for one in MUTANTS]
+    kinds = list(kinds)
     counts = {
         kind: (sum(kind in caught for caught in kinds), sum(caught == {kind} for caught in kinds))
         for kind in dict.fromkeys([*_KINDS.values(), _CERTIFICATE])

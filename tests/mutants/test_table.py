@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from catalogue import MUTANTS
 from drawing import DRAWN, drawn
 from planting import planted
-from table import PAGE, rows
+from table import PAGE, kind_of, rows, summary
 
 
 def test_the_page_has_every_mutant() -> None:
@@ -25,6 +26,17 @@ def test_the_page_says_what_caught_each() -> None:
         assert by_question.keys() == mutant.asked.keys(), mutant.id
         for question, expected in mutant.asked.items():
             assert any(check in by_question[question] for check in expected.split(" or ")), mutant.id
+
+
+def test_the_page_counts_what_it_has() -> None:
+    """How many faults there are, and how many each kind of check has caught, and caught alone, is that of its rows."""
+    page = PAGE.read_text()
+    caught = [cell for _, _, cell in rows(page)]
+    equivalent = sum(cell.startswith("equivalent: ") for cell in caught)
+    counts = f"{len(caught)} faults: {len(caught) - equivalent} are caught, {equivalent} are equivalent, none passes."
+    assert counts in page
+    questions = [re.findall(r"\*\*(.+?)\*\*: ", cell) for cell in caught if not cell.startswith("equivalent: ")]
+    assert summary([{kind_of(one) for one in each} for each in questions]) in page
 
 
 def test_every_mutant_can_be_planted(tmp_path: Path) -> None:

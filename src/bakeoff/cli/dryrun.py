@@ -99,14 +99,16 @@ def tell_study(study: Study, results: str, *, json: bool) -> None:
     total = _total(told, study.budget_s)
     known = [source for one in told for source in one.sources]
     noticed = dict.fromkeys(said for one in told for said in _notices(one.comparison))
+    time = span(total["low_s"], total["high_s"])
+    roughly = "roughly " if any(one.unknown for one in told) else ""
     lines = [
         *wrapped(f"{study.title}: {count(len(told), 'comparison')}"),
         "",
         *columns([["comparison", "takes about", "contenders"], *rows], indent=INDENT),
         *[line for said in noticed for line in ["", *wrapped(said)]],
         "",
-        *wrapped(f"In all {span(total['low_s'], total['high_s'])}{_share(study.budget_s)}{_not_counted(study)}."),
-        *wrapped(_from(known) if not any(one.unknown for one in told) else _unknown(told)),
+        *wrapped(f"In all {roughly}{time}{_share(study.budget_s)}{_not_counted(study)}."),
+        *wrapped(f"{_unknown(told)}{_declared(study)}" if roughly else _from(known)),
         "",
         "Nothing was started or written.",
     ]
@@ -230,6 +232,14 @@ def _unknown(told: Sequence[Forecast]) -> str:
         f"How long is not known: nothing like it was run here before for {', '.join(labels)}. Roughly "
         f"{span(low_s, high_s)} for a small network, and longer for a large one."
     )
+
+
+def _declared(study: Study) -> str:
+    """Return what a study declares that it takes, of one that reproduces a document as it is scaled here."""
+    here = study.reproduces
+    if here is None or not here.scaled:
+        return ""
+    return f" On two calm cores all of it took about {here.published.minutes:g} min, as the study declares."
 
 
 def _share(budget_s: float | None) -> str:
