@@ -85,7 +85,7 @@ def test_a_loss_that_a_draw_met_by_chance_is_allowed_what_its_parameters_say() -
 def test_what_a_model_magnifies_beyond_use_is_not_held() -> None:
     """A bound that nothing could exceed is none: it is infinite, and outputs, first loss and statistics have one."""
     wild = in_precision("float32", output=None, losses=[None, 1.0, 1.0], gradient=1.0, gradient_norm=None, state=9.0)
-    assert (wild.output, wild.losses[0], wild.state) == (OUTPUTS_MOST, MOST, MOST)
+    assert (wild.output, wild.losses[0], wild.state) == (MOST, MOST, MOST)
     assert all(map(math.isinf, (*wild.losses[1:], wild.gradient, wild.gradient_norm)))
 
 
@@ -93,6 +93,7 @@ def test_outputs_that_draws_magnify_are_held_by_little_more_than_they_show() -> 
     """Never tighter than what is held of all else, and never so that outputs of zeros would do."""
     shown = {0.1: 0.4, 0.2: MOST, 0.3: 0.6, 0.42: 0.84, 5.0: OUTPUTS_MOST}
     assert {spread: in_precision("float32", output=spread).output for spread in shown} == pytest.approx(shown)
+    assert {spread: in_precision("bfloat16", output=spread).output for spread in (0.3, 5.0)} == {0.3: MOST, 5.0: MOST}
     assert OUTPUTS_MOST < 1.0
 
 
@@ -101,9 +102,9 @@ KINKY = Spread(
 )
 
 
-def in_program(program: Spread, **single: Any) -> Allowed:
-    """Give what is allowed in float64 where draws in float32 show so much."""
-    spreads = {"float64": program} | ({"float32": Spread(amplitude=1e-5, draws=2, **single)} if single else {})
+def in_program(program: Spread, precision: str = "float32", **timed: Any) -> Allowed:
+    """Give what is allowed in float64 where draws in a timed precision show so much."""
+    spreads = {"float64": program} | ({precision: Spread(amplitude=1e-5, draws=2, **timed)} if timed else {})
     return allowed(Evidence(version=2, parameter_shapes={}, spreads=spreads), "float64", "cpu", 3)
 
 
@@ -120,6 +121,15 @@ def test_a_program_has_room_for_kinks_that_its_one_draw_did_not_cross() -> None:
     assert found.losses == pytest.approx((ROOM * 1e-7, LATER_ROOM * 1e-3, LATER_ROOM * 1e-3))
     assert found.trajectory == pytest.approx((LATER_ROOM * 1e-5, LATER_ROOM * 1e-5, LATER_ROOM * 1e-5))
     assert (found.update.median, found.update.norm) == (PROGRAM, PROGRAM)
+
+
+def test_kinks_are_worth_what_draws_of_whatever_is_timed_show() -> None:
+    """One program has one verdict, whoever races beside it; draws that are no numbers hold nothing."""
+    shown = {"output": 0.01, "losses": [1e-3, 1e-3, 1e-3], "gradient": 1e-2, "gradient_norm": 1e-3}
+    assert in_program(KINKY, "bfloat16", **shown) == in_program(KINKY, **shown)
+    wild = in_program(KINKY, output=None, losses=[None, None, None], gradient=None, gradient_norm=None)
+    assert all(map(math.isinf, (wild.gradient, wild.gradient_norm)))
+    assert wild.trajectory == pytest.approx((LATER_ROOM * 1e-5,) * 3)
 
 
 def test_a_program_whose_outputs_stay_has_no_room_for_kinks() -> None:

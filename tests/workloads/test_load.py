@@ -345,6 +345,11 @@ def test_build_is_no_function(file: Any) -> None:
         ),
         (
             "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=CosineRestarts(every=2**31))",
+            "optimizer.schedule.every is 2147483648; steps are below 2147483648",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
             "SGD(learning_rate=0.1, schedule=Cyclic(up_steps=2, down_steps=2, low=1.0))",
             "low is 1.0; it must be at least 0 and below 1",
         ),

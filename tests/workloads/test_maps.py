@@ -12,6 +12,7 @@ from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.workload import Size
 from bakeoff.workloads import plan
 from bakeoff.workloads.interpreter import vocabulary
+from bakeoff.workloads.layers import NAMED_PADDINGS
 from bakeoff.workloads.shape_functions import Counter
 from bakeoff.workloads.shapes import LayoutError, Shape
 from bakeoff.workloads.work import work_of
@@ -207,10 +208,13 @@ def test_products_are_counted_by_hand(layer: Any, shape: tuple[int, ...], macs: 
 
 def test_what_is_said_of_paddings_by_name_keeps_the_length() -> None:
     """Same keeps it at stride 1 with an odd kernel, causal with any, as the messages have it."""
+    said = NAMED_PADDINGS["same"].partition(" is ")[2].partition(" where")[0].partition(". For")[0]
     for kernel, dilation in ((3, 1), (5, 2), (7, 3)):
-        same = nn().Conv1d(6, 8, kernel, padding=dilation * (kernel - 1) // 2, dilation=dilation)
+        padding = eval(said, {"kernel": kernel, "dilation": dilation})  # noqa: S307 - ours
+        same = nn().Conv1d(6, 8, kernel, padding=padding, dilation=dilation)
         assert same(SEQUENCE).dims == (4, 11, 8)
-    padded = nn().pad(SEQUENCE, ((0, 0), (2 * (4 - 1), 0), (0, 0)))
+    before = NAMED_PADDINGS["causal"].partition("causal is ")[2].removesuffix(" before it")
+    padded = eval(before, {"nn": nn(), "x": SEQUENCE, "kernel": 4, "dilation": 2})  # noqa: S307 - ours
     assert nn().Conv1d(6, 8, 4, dilation=2)(padded).dims == (4, 11, 8)
 
 

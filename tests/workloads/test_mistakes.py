@@ -164,12 +164,12 @@ HABITS = {
     "a quotient in place": (VECTOR, WIDE, "x /= 2.0; return self.head(x)", 18, "x = x / y makes another in all"),
     "a power in place": (VECTOR, WIDE, "x **= 2; return self.head(x)", 18, "x = x ** y makes another in all"),
     "a division by zero": (VECTOR, WIDE, "return self.head(x) / 0.0", 18, "(4, 5) is divided by 0.0, which leaves"),
-    "a number that counts steps": (
+    "a quotient by an array of NumPy's": (
         VECTOR,
-        f"{WIDE}; self.count = 0",
-        "self.count += 1; return self.head(x)",
+        WIDE,
+        "import numpy; return self.head(x) / numpy.ones(5)",
         18,
-        "self.count changes from 0 to 1: a compiled step runs this line while it is compiled, and never again",
+        "NumPy's own arrays go into a model by nn.constant(array)",
     ),
     "a number of NumPy's": (
         VECTOR,
@@ -271,10 +271,36 @@ def test_a_batch_norm_of_one_value_is_told(tmp_path: Path) -> None:
     check_model(loaded, loaded.size("full"), "infer")
 
 
-def test_a_number_that_a_model_keeps_may_be_set_in_forward(tmp_path: Path) -> None:
-    """One that is the same in each step, as a length, changes nothing; a sum may begin with a number."""
-    forward = "self.width = x.shape[1]; self.width = x.shape[1]; total = 0.0; total += x; return self.head(total)"
-    checked(write(tmp_path, VECTOR, WIDE, forward))
+@pytest.mark.parametrize(
+    ("made", "counts"),
+    [
+        ("self.count = 0", "self.count += 1"),
+        ("self.count = None", "self.count = (self.count or 0) + 1"),
+        ("pass", "self.count = getattr(self, 'count', 0) + 1"),
+        ("self.count = [0]", "self.count[0] += 1"),
+        ("pass", "type(self).count = getattr(type(self), 'count', 0) + 1"),
+        ("import numpy; self.count = numpy.float32(0)", "self.count = self.count + 1"),
+    ],
+)
+def test_a_number_that_each_forward_pass_changes_is_told(tmp_path: Path, made: str, counts: str) -> None:
+    """A compiled step would count once, however it is written."""
+    path = write(tmp_path, VECTOR, f"{WIDE}; {made}", f"{counts}; return self.head(x)")
+    with pytest.raises(ModelFileError, match=r"mine\.py:17: in forward: the model\.count is .* after one step and .*"):
+        checked(path)
+
+
+@pytest.mark.parametrize(
+    ("made", "keeps"),
+    [
+        ("self.batch = 0", "self.batch = x.shape[0]"),
+        ("self.place = 0", "self.place = 0; self.place += 1; self.place += 1"),
+        ("self.odd = float('nan')", "self.odd = float('nan')"),
+        ("pass", "total = 0.0; total += x; x = total"),
+    ],
+)
+def test_a_number_that_a_model_keeps_may_be_set_in_forward(tmp_path: Path, made: str, keeps: str) -> None:
+    """One that is the same behind each step, as a length, changes nothing; a sum may begin with a number."""
+    checked(write(tmp_path, VECTOR, f"{WIDE}; {made}", f"{keeps}; return self.head(x)"))
 
 
 @pytest.mark.parametrize(

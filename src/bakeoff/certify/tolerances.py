@@ -197,8 +197,9 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
         return of_version_1(precision, steps)
     found = reference.spreads[precision]
     is_program = precision == "float64"
-    if is_program and "float32" in reference.spreads:
-        found = _with_kinks(found, reference.spreads["float32"])
+    others = sorted(set(reference.spreads) - {"float64"}, key=UNIT_ROUNDOFF.__getitem__)
+    if is_program and others:
+        found = _with_kinks(found, reference.spreads[others[0]])
     least = PROGRAM if is_program else ROOM * found.amplitude
     gradient_norm = _held(found.gradient_norm, least)
     not_held = (float("inf"),) * (steps - 1)
@@ -207,7 +208,7 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
     # reference's metric by chance. Found in rl-venv-ppo's size policy: a draw of 1.6e-4, JAX in float64 off by 4.2e-3.
     metric = max((_carried([found.metric], least)[0], *trajectory[-1:]))
     return Allowed(
-        output=_output(found.output, least),
+        output=_output(found.output, least, precision),
         losses=_losses(found, least, steps)[:1] + not_held if noisy else _losses(found, least, steps),
         trajectory=trajectory,
         gradient=_held(found.gradient, least),
@@ -221,46 +222,47 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
     )
 
 
-def _with_kinks(found: Spread, single: Spread) -> Spread:
+def _with_kinks(found: Spread, timed: Spread) -> Spread:
     """Return the spread in float64 with what kinks are worth, of a model whose outputs float64's roundings move.
 
     Of the many places of such a model some lie that near to a kink, and the one draw in float64 may cross none of them.
-    The draws in float32 cross many: their number goes with how far outputs move, and what they are worth together,
-    being of either sign, with its root. A first loss goes with the outputs; what follows an update is off as many times
-    more as that, up to the farthest that the draw has come. Found in rl-venv-ppo's size policy, in one of four seeds: a
-    ReLU of one of 25,600 samples was on the other side in JAX and TensorFlow, and gradients were off by 4.1e-5, where
-    the draw had 1.6e-8, and this has 7.4e-5 (benchmarks/results/honest-policy-2026-11-28.md).
+    The draws in the timed precision cross many: their number goes with how far outputs move, and what they are worth
+    together, being of either sign, with its root. A first loss goes with the outputs. What follows an update carries
+    the kinks on, at most as far as the draw comes. Found in rl-venv-ppo's size policy, in one of four seeds: a ReLU of
+    one of 25,600 samples was on the other side in JAX and TensorFlow, and gradients were off by 4.1e-5, where the draw
+    had 1.6e-8, and this has 7.4e-5 (benchmarks/results/honest-policy-2026-11-28.md).
     """
-    if not found.output or not single.output or found.output <= PROGRAM:
+    if not found.output or found.output <= PROGRAM:
         return found
-    share = found.output / single.output
-    kink = math.sqrt(share) * (single.gradient or 0.0)
-    times = kink / found.trajectory[0] if found.trajectory and found.trajectory[0] else 1.0
+    share = found.output / (timed.output or 1.0)  # draws that are not finite have moved outputs by all that they are
+    kink, norm = (_times(one, math.sqrt(share)) for one in (timed.gradient, timed.gradient_norm))
+    # Parameters of a first step that a kink has moved are off by as much as its gradient, and the rest in proportion.
+    ahead = kink / found.trajectory[0] if found.trajectory and found.trajectory[0] else 1.0
+    first = [_at_least(one, _times(other, share)) for one, other in zip(found.losses[:1], timed.losses, strict=False)]
     return msgspec.structs.replace(
         found,
-        losses=[
-            *(
-                _at_least(one, share * (other or 0.0))
-                for one, other in zip(found.losses[:1], single.losses, strict=False)
-            ),
-            *_grown(found.losses[1:], times),
-        ],
-        trajectory=_grown(found.trajectory, times),
+        losses=[*first, *_carried_on(found.losses[1:], ahead)],
+        trajectory=_carried_on(found.trajectory, ahead),
         gradient=_at_least(found.gradient, kink),
-        gradient_norm=_at_least(found.gradient_norm, math.sqrt(share) * (single.gradient_norm or 0.0)),
+        gradient_norm=_at_least(found.gradient_norm, norm),
         later=_at_least(found.later, kink),
     )
 
 
+def _times(spread: float | None, share: float) -> float:
+    """Return a share of a spread; infinite where that is not finite."""
+    return math.inf if spread is None else share * spread
+
+
 def _at_least(spread: float | None, least: float) -> float | None:
-    """Return a spread that is no less; one that is not finite stays it."""
-    return None if spread is None else max(spread, least)
+    """Return a spread that is no less; None where it is not finite."""
+    return None if spread is None or math.isinf(least) else max(spread, least)
 
 
-def _grown(spreads: Sequence[float | None], times: float) -> list[float | None]:
+def _carried_on(spreads: Sequence[float | None], ahead: float) -> list[float | None]:
     """Return spreads that are so many times as large, up to the largest of them."""
     most = max((one for one in spreads if one is not None), default=0.0)
-    return [_at_least(one, min(times * (one or 0.0), most)) for one in spreads]
+    return [None if one is None else max(one, min(ahead * one, most) if one else 0.0) for one in spreads]
 
 
 def ran_tolerance(precision: str, output: float) -> float:
@@ -273,13 +275,15 @@ def _room(spread: float | None, least: float, room: float = ROOM) -> float:
     return float("inf") if spread is None else max(room * spread, least)
 
 
-def _output(spread: float | None, least: float) -> float:
+def _output(spread: float | None, least: float, precision: str) -> float:
     """Return what outputs may be off, which are held in any case: beyond MOST by little more than draws show.
 
-    Found in rl-venv-ppo's size policy, of four seeds: draws of up to 0.42, and contenders off by up to 0.41.
+    Found in rl-venv-ppo's size policy in float32, of four seeds: draws of up to 0.42, and contenders off by up to 0.41.
     """
     found = _room(spread, least)
-    return found if found <= MOST else max(MOST, min(OUTPUTS_MOST, _room(spread, least, DRAWN_ROOM)))
+    if found <= MOST or spread is None or precision in _SHORT:
+        return min(found, MOST)
+    return max(MOST, min(OUTPUTS_MOST, DRAWN_ROOM * spread))
 
 
 def _held(spread: float | None, least: float) -> float:

@@ -46,6 +46,13 @@ ZERO = 1e-10
 rounding in float64: that of a bias before a normalisation, or of the keys in an attention."""
 
 
+DIVERGES = "training diverges"
+"""Words of the check's detail by which a report knows of it."""
+
+FEWEST_HELD = 2
+"""Steps that have to be held of a training that diverges: gradients that are not cleared, and momentum, show in the
+second."""
+
 ALL_ROUNDINGS = 4
 """Unit roundoffs of all gradients together within which an array's gradient may be another one: it is the sum of terms
 that cancel, as that of a bias before a BatchNorm over a batch without padding. Found: 1.2, of Jittor in deepspeech2 at
@@ -101,8 +108,8 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
         detail = f"no evidence: norm, by which gradients are clipped, is missing or not of {steps} steps"
         return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
     whole = _whole_steps(reference, steps, precision)
-    if not whole:
-        detail = f"no evidence: training diverges in its first step, beyond what {precision} holds"
+    if whole < min(steps, FEWEST_HELD):
+        detail = f"no evidence: {DIVERGES} in step {whole}, beyond what {_widest(precision)} holds"
         return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
     rows = {name: found[: 2 * whole + 1] for name, found in rows.items()}
     used, shares = {name: own[:whole] for name, own in used.items()}, shares[:whole]
@@ -125,7 +132,7 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     if len(held) < len(names):
         detail += f"; {len(names) - len(held)} of {len(names)} arrays have no gradient but rounding, and are not held"
     if whole < steps:
-        detail += f"; of {steps} steps the first {whole} are held: behind them training diverges, beyond {precision}"
+        detail += f"; of {steps} steps the first {whole} are held: behind them {DIVERGES}, beyond {_widest(precision)}"
     worst = max(found.median for found in errors.values())
     finite = worst if np.isfinite(worst) else None
     return Check(name="update", passed=passed, detail=detail, error=finite, allowed=allowed.median)
@@ -135,14 +142,19 @@ def _whole_steps(reference: Arrays, steps: int, precision: str) -> int:
     """Return how many steps are before the first in which training diverges so far that a precision cannot hold it.
 
     By the reference in float64, whatever the contender has: it is where a gradient or a parameter is more than the root
-    of the largest number, so that its square, or a product of two layers, is infinite.
+    of the largest number, so that its square is infinite.
     """
-    most = np.sqrt(np.finfo(np.float64 if precision == "float64" else np.float32).max)
+    most = np.sqrt(np.finfo(_widest(precision)).max)
     every = [np.abs(reference[name]) for name in named(reference, "update")]
     for step in range(steps):
         if any(not np.all(one[1 + 2 * step : 3 + 2 * step] <= most) for one in every):
             return step
     return steps
+
+
+def _widest(precision: str) -> str:
+    """Return the type whose largest number bounds a precision's arithmetic: shorter ones keep sums in float32."""
+    return "float64" if precision == "float64" else "float32"
 
 
 def _following(rows: Any, used: NDArray[Any] | None, shares: Sequence[float]) -> NDArray[np.float64]:

@@ -72,7 +72,10 @@ def vocabulary(kind: Kind, texts: Iterable[str], specials: Sequence[str], most: 
     size = tokenizer.get_vocab_size()
     parts = sorted(tokenizer.get_vocab().items(), key=lambda part: part[1])
     digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
-    origin = f"trained here, tokenizers {tokenizers.__version__}" if trained else f"of {folder}"
+    some = (
+        ", of the commonest bytes" if trained and getattr(tokenizer.model, "unk_token", None) == _UNKNOWN_BYTE else ""
+    )
+    origin = f"trained here{some}, tokenizers {tokenizers.__version__}" if trained else f"of {folder}"
     name = f"{_kind_of(tokenizer)} vocabulary of {size:,} ({origin}, sha256 {digest})"
     highest = parts[-1][1] + 1 if parts else 0
     if highest > most:
@@ -111,7 +114,7 @@ def _trained(tokenizers: Any, kind: Kind, texts: Iterable[str], specials: Sequen
         tokenizer = _byte_pairs(tokenizers, {}, [])
         alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
         room = most - len(specials)
-        if len(alphabet) > room and _UNKNOWN_BYTE in specials:
+        if len(alphabet) > room > 0 and _UNKNOWN_BYTE in specials:
             alphabet = _commonest(tokenizer.pre_tokenizer, lines, room)
             tokenizer.model.unk_token = _UNKNOWN_BYTE
         trainer = tokenizers.trainers.BpeTrainer(

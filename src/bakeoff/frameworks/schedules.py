@@ -88,8 +88,11 @@ def _half_cosine(progress: Any, ops: Any) -> Any:
 
 
 def _within(done: Any, length: int, ops: Any) -> Any:
-    """Return how many steps of its cycle are done: rounded down between two steps, as an exponential's staircase."""
-    return done - length * ops.floor((done + 0.5) / length)
+    """Return how many steps of its cycle are done: rounded down between two steps, as an exponential's staircase.
+
+    From step 2^23 on float32 has no half between two steps, and may have one less than none.
+    """
+    return ops.maximum(done - length * ops.floor((done + 0.5) / length), 0.0)
 
 
 _MOST_STEPS = 2**31

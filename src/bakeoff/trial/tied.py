@@ -38,8 +38,9 @@ MOST_OFF = 1e9
 """What a record holds of outputs that are missing, or unlike others that are all zero, and of values that are not
 finite where the others are."""
 
-MOST = 0.5
-"""Share of an array's elements that steps have to have changed, for none changed later to be no rounding."""
+MOST_CHANGED, FEWEST_ELEMENTS = 0.5, 8
+"""Share of an array's elements that steps have to have changed, of how many, for none changed later to be no rounding:
+the gradient of a bias before a softmax is nothing else, and of a single element it may be 0 by chance."""
 
 LONGEST_GROWTH = 16
 """Steps up to which it is looked at how what a block has left grew apart: rounding grows from step to step."""
@@ -258,11 +259,9 @@ def _are_same(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]
 
 
 def _is_stuck(saved: NDArray[Any], early: NDArray[Any], now: NDArray[Any]) -> bool:
-    """Return whether steps had changed most of what is looked at of an array, and now leave every bit as it was.
-
-    Most of it: of a single element that a step moves by its last bit, another order of sums may leave it there.
-    """
-    return now.tobytes() == saved.tobytes() and bool(np.mean(early != saved) > MOST)
+    """Return whether steps had changed most of what is looked at of an array, and now leave every bit as it was."""
+    is_large = early.size >= FEWEST_ELEMENTS
+    return is_large and now.tobytes() == saved.tobytes() and bool(np.mean(early != saved) > MOST_CHANGED)
 
 
 def _distance(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> float:

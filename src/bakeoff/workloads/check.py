@@ -135,7 +135,7 @@ def _scenario_faults(workload: Workload) -> Iterator[str]:
 
 
 _MOST_SAMPLES = 2**31
-"""Counts of samples are 32 bits wide in some frameworks; a batch of so many numbers takes 8 GB in float32."""
+"""Counts of samples and of steps are 32 bits wide in some frameworks; a batch of so many numbers takes 8 GB."""
 
 
 def _size_faults(size: Size) -> Iterator[str]:
@@ -224,11 +224,18 @@ def _length_faults(array: ArraySpec, sample: SampleSpec) -> Iterator[str]:
 def _schedule_faults(schedule: Schedule) -> Iterator[str]:
     """Yield a sentence for each number of a schedule that is out of its range."""
     warmup = schedule.warmup_steps
+    for field in msgspec.structs.fields(schedule):
+        value = getattr(schedule, field.name)
+        if any(
+            isinstance(one, int) and one >= _MOST_SAMPLES for one in (value if isinstance(value, tuple) else (value,))
+        ):
+            yield f"{field.name} is {value}; steps are below {_MOST_SAMPLES}"
+            return
     if warmup < 0:
         yield f"warmup_steps is {warmup}; it must be at least 0"
     if isinstance(schedule, Polynomial) and not 0 < schedule.power < math.inf:
         yield f"power is {schedule.power}; it must be above 0"
-    if isinstance(schedule, Linear | Polynomial | Cosine) and schedule.steps <= max(warmup, 0):
+    if isinstance(schedule, Linear | Polynomial | Cosine | WarmupStableDecay) and schedule.steps <= max(warmup, 0):
         yield f"steps is {schedule.steps}; it must be above warmup_steps, which is {warmup}"
     for name in ("first", "final"):
         if not 0 <= getattr(schedule, name, 0) < math.inf:
@@ -270,7 +277,7 @@ def _cycle_faults(schedule: CosineRestarts | Cyclic | OneCycle | WarmupStableDec
                 yield f"rise_steps is {rise}; it must be below steps, which is {steps}"
         case WarmupStableDecay(steps=steps, decay_steps=decay):
             at_least = {"decay_steps": 1}
-            if decay > steps - warmup:
+            if decay > max(steps - warmup, 0):
                 yield f"decay_steps is {decay}; it must be at most {steps - warmup}, the steps behind the warm-up"
     for name, fewest in at_least.items():
         if getattr(schedule, name) < fewest:

@@ -7,7 +7,8 @@ fit, an axis of a feature map that is named by hand. On the way a `Counter` gets
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from inspect import signature
+from inspect import signature, unwrap
+from numbers import Number
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -64,7 +65,9 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
     counter.is_training = True
     counter.frozen = frozen = frozenset(frozen_of(loaded.workload.optimizer, parameters))
     with told(path, "forward"):
+        kept = _twice(loaded.build, size)
         outputs = forward(loaded.build, size, counter, trains=True, entries=entries)
+    _check_steady(at, *kept)
     counter = Counter()
     counter.is_built, counter.is_cut = True, bool(entries)
     counter.is_per_sample = SCENARIOS[scenario].per_sample
@@ -76,6 +79,41 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
         what = "a parameter that is trained" if frozen else "a parameter"
         msg = f"{path}:{line}: loss returned {found!r}; it must return one number that hangs on {what}"
         raise ModelFileError(msg)
+
+
+def _twice(build: Callable[[Any, Size], Any], size: Size) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the numbers that a model keeps after one forward pass in training, and after the next."""
+    counter = Counter()
+    model = build(vocabulary(counter, trains=True), size)
+    counter.is_built = True
+    inputs = on_shapes(size.sample.inputs | size.collected, size)
+    model(inputs)
+    first = _numbers(model)
+    model(inputs)
+    return first, _numbers(model)
+
+
+def _numbers(model: Any) -> dict[str, str]:
+    """Return the numbers and texts, and lists of them, that a model's modules and their classes keep, as written."""
+    kinds = (bool, int, float, str, tuple, list, dict, Number)
+    found: dict[str, str] = {}
+    for path, part in plan.walk(model, ""):
+        for holder in (type(part), part) if isinstance(part, plan.Module) else ():
+            named = {name: one for name, one in vars(holder).items() if isinstance(one, kinds) and name[:2] != "__"}
+            found |= {f"{path}.{name}": repr(one) for name, one in named.items()}
+    return found
+
+
+def _check_steady(at: str, first: dict[str, str], second: dict[str, str]) -> None:
+    """Raise ModelFileError for a number that is another one after each forward pass."""
+    for name, value in second.items():
+        if first.get(name) != value:
+            msg = (
+                f"{at}: {name} is {first.get(name, 'not there')} after one step and {value} after the next: a compiled "
+                "step runs that line while it is compiled, and never again. What changes from step to step comes with "
+                "the batch, or is trained"
+            )
+            raise ModelFileError(msg)
 
 
 def _check_count(loaded: LoadedWorkload, size: Size, count: int) -> None:
@@ -196,7 +234,9 @@ def _forward_at(build: Callable[[Any, Size], Any], size: Size) -> str:
     Raises ModelFileError for a forward that does not take the inputs alone.
     """
     model = build(vocabulary(Counter(), trains=False), size)
-    code = type(model).forward.__code__
+    code = getattr(
+        unwrap(type(model).forward), "__code__", build.__code__
+    )  # of a callable that is no function: build's
     at = f"{code.co_filename}:{code.co_firstlineno}: in forward"
     try:
         signature(model.forward).bind("the inputs")
@@ -288,22 +328,12 @@ class _Module(plan.Module):
     forward: Callable[..., Any]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; raise LayoutError for an array of a forward pass, which the next one must not find.
-
-        So is a number refused that changes: a compiled step runs that line once, while it is compiled.
-        """
+        """Set an attribute; raise LayoutError for an array of a forward pass, which the next one must not find."""
         every = value if isinstance(value, tuple | list) else (value,)
         if self.counter.is_built and any(isinstance(one, Shape) for one in every):
             msg = (
                 f"self.{name} is set to {value!r}: a model keeps no array from one step to the next, and a compiled "
                 "step does not set any; take a variable, return it, or hand it on as the state of nn.scan"
-            )
-            raise LayoutError(msg)
-        before = vars(self).get(name, value)
-        if self.counter.is_built and isinstance(before, (bool, int, float, str)) and before != value:
-            msg = (
-                f"self.{name} changes from {before!r} to {value!r}: a compiled step runs this line while it is "
-                "compiled, and never again. What changes from step to step is trained, or comes with the batch"
             )
             raise LayoutError(msg)
         super().__setattr__(name, value)

@@ -48,9 +48,9 @@ def told(path: str, function: str) -> Iterator[None]:
     try:
         with no_sudden_end():
             yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, GeneratorExit):
         raise
-    except BaseException as error:  # an end of bakeoff itself is not a file's to decide
+    except BaseException as error:  # SystemExit, too: a file's functions must not end bakeoff
         raise ModelFileError(where(path, function, error)) from error
 
 

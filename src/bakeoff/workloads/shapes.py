@@ -238,7 +238,7 @@ class Shape(shape_operators.RefusedOperators):
 
     def __truediv__(self, other: Any) -> Shape:
         """Divide; raise LayoutError for a zero, which leaves infinities that no certificate can compare."""
-        if not isinstance(other, Shape) and other == 0:
+        if isinstance(other, int | float) and other == 0:
             msg = f"{self!r} is divided by {other!r}, which leaves infinities and NaN alone"
             raise LayoutError(msg)
         return self._divided(other)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.certify.certificate import in_words
+from bakeoff.certify.update import DIVERGES
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
 from bakeoff.report.units import error, listed
@@ -200,8 +201,8 @@ def _sections(outcome: Outcome) -> list[Section]:
 
 
 def _cautions(outcome: Outcome) -> list[str]:
-    """Return who is held as timed alone, where the model magnifies rounding so far that much passes."""
-    said = []
+    """Return whose training diverges, and who is held as timed alone where a model magnifies rounding far."""
+    said = _diverging(outcome)
     for one in (contender.certificate for contender in outcome.contenders if contender.certificate):
         held = [check for check in one.checks if check.name in _ELEMENTS and check.stage == "timed"]
         wide = [check for check in held if check.allowed is None or check.allowed > WEAK]
@@ -212,6 +213,21 @@ def _cautions(outcome: Outcome) -> list[str]:
                 "certificate, so that a smaller fault may not be seen."
             )
     return said
+
+
+def _diverging(outcome: Outcome) -> list[str]:
+    """Return that training ends in numbers that are not finite, which ties nothing that is timed to a certificate."""
+    certificates = [one.certificate for one in outcome.contenders if one.certificate and one.certificate.passed]
+    timed = [(one, check) for one in certificates for check in one.checks if check.stage != "program"]
+    labels = [one.contender for one, check in timed if check.name == "update" and DIVERGES in check.detail]
+    if not labels:
+        return []
+    said = (
+        f"{listed(labels)}: {DIVERGES} within the certificate's steps, beyond what the precision holds: steps are "
+        "timed on numbers that are not finite, and only the first of them are held to the certificate. A smaller "
+        "learning rate or another batch size times what is worth training."
+    )
+    return [said]
 
 
 def _as_far(allowed: float | None) -> str:
