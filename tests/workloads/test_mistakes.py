@@ -258,6 +258,27 @@ def test_a_forward_with_too_few_arguments_is_told(tmp_path: Path) -> None:
         checked(path)
 
 
+REAL = 'input_shape=(6,), targets={"y": ArraySpec(shape=())}'
+
+
+def test_a_loss_in_which_each_sample_meets_all_others_is_told(tmp_path: Path) -> None:
+    """As (batch, 1) less (batch,): no library says it, and all of them compute the same of it."""
+    head = "self.head = nn.Linear(6, 1)"
+    loss = "off = outputs - targets; return nn.mean(off * off)"
+    with pytest.raises(
+        ModelFileError, match=r"in loss: \(4, 1\) with \(4,\) makes \(4, 4\): .* nn\.reshape\(x, \(4,\)\)"
+    ):
+        checked(write(tmp_path, REAL, head, "return self.head(x)", loss))
+    for meant in (
+        "outputs[:, 0] - targets",
+        "outputs - nn.reshape(targets, (1, 4))",
+        "nn.reshape(outputs, (4,)) - targets",
+    ):
+        checked(write(tmp_path, REAL, head, "return self.head(x)", loss.replace("outputs - targets", meant)))
+    places = "places = nn.reshape(nn.arange(4), (4, 1)) - nn.arange(4)"  # of a model, where all pairs are meant
+    checked(write(tmp_path, REAL, head, f"{places}; return self.head(x)", loss.replace("outputs", "outputs[:, 0]")))
+
+
 def test_a_batch_norm_of_one_value_is_told(tmp_path: Path) -> None:
     """Some framework refuses it, and in others nothing of the input is left; inference has running statistics."""
     path = write(tmp_path, VECTOR, f"{WIDE}; self.norm = nn.BatchNorm(6)", "return self.head(self.norm(x))")

@@ -22,7 +22,7 @@ from bakeoff.workloads.layers import constant
 from bakeoff.workloads.losses import given_inputs
 from bakeoff.workloads.mistakes import told
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
-from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, of_batch
+from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, in_loss, of_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,8 +72,12 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
     counter.is_built, counter.is_cut = True, bool(entries)
     counter.is_per_sample = SCENARIOS[scenario].per_sample
     nn = vocabulary(counter, trains=True)
-    with told(path, "loss"):
-        found = given_inputs(loss)(nn, outputs, targets, inputs)
+    token = in_loss.set(size.batch_size)
+    try:
+        with told(path, "loss"):
+            found = given_inputs(loss)(nn, outputs, targets, inputs)
+    finally:
+        in_loss.reset(token)
     if not isinstance(found, Shape) or found.dims != () or not found.trained:
         line = loss.__code__.co_firstlineno
         what = "a parameter that is trained" if frozen else "a parameter"

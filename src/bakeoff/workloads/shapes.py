@@ -43,6 +43,9 @@ Kind = Literal["map", "flat", "array"]
 in_scan: ContextVar[bool] = ContextVar("in_scan", default=False)
 """Whether a step of `scan` is being run."""
 
+in_loss: ContextVar[int] = ContextVar("in_loss", default=0)
+"""How many samples the loss that is being run is of; 0: none is."""
+
 
 def _second(compute: Callable[[Shape, Any], Shape]) -> Callable[..., Shape]:
     """Return the method of an operator whose array stands second, to which NumPy's numbers do not always leave it."""
@@ -205,6 +208,14 @@ class Shape(shape_operators.RefusedOperators):
         if any(1 not in pair and pair[0] != pair[1] for pair in axes):
             hint = "; one number a sample is nn.per_channel of (batch, 1)" if "map" in {self.kind, other.kind} else ""
             msg = f"shapes {self.dims} and {other.dims} do not fit{hint}"
+            raise LayoutError(msg)
+        samples = in_loss.get()
+        if samples > 1 and {self.dims, other.dims} == {(samples, 1), (samples,)}:
+            msg = (
+                f"{self.dims} with {other.dims} makes ({samples}, {samples}): each sample meets every other one's. "
+                f"nn.reshape(x, ({samples},)) takes one number a sample; where all pairs are meant, "
+                f"nn.reshape(x, (1, {samples})) says so"
+            )
             raise LayoutError(msg)
         lengths = tuple(b if a == 1 else a for a, b in reversed(axes))
         trained, integer = self.trained or other.trained, self.integer and other.integer
