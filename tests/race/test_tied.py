@@ -24,7 +24,7 @@ from bakeoff.race.stages import energy
 from bakeoff.store import evidence
 from bakeoff.store.files import write_comparison
 from bakeoff.store.results import last, of_contender, of_purpose, read_records
-from bakeoff.trial.tied import Ties
+from bakeoff.trial.tied import Ties, _is_stuck
 
 if TYPE_CHECKING:
     from tests.race.conftest import Race
@@ -223,6 +223,7 @@ def test_a_repeated_loss_is_held_where_it_has_to(race: Race) -> None:
     assert "leave 2 arrays as they were, dense.bias among them, which they changed" in found(
         stuck=["dense.bias", "head.bias"]
     )
+    assert "leave dense.bias as it was" in found(stuck=["dense.bias"], repeated_off=None), "of a training that diverges"
     assert "leave other parameters than in the warm-up (off by 0.5 of what" in found(repeated_off=0.5)
     assert "leave other parameters than in the warm-up (off by 2.1 of what" in found(repeated_off=2.1, fenced_off=0.5)
     honest: list[dict[str, Any]] = [
@@ -234,6 +235,26 @@ def test_a_repeated_loss_is_held_where_it_has_to(race: Race) -> None:
         {"repeated": [], "from_saved": []},
     ]
     assert not any(found(**changed) for changed in honest)
+
+
+MOVED, STILL, NOTHING = np.arange(16.0), np.zeros(16), np.full(16, np.nan)
+
+
+@pytest.mark.parametrize(
+    ("saved", "early", "now", "is_stuck"),
+    [
+        (STILL, MOVED, STILL, True),
+        (STILL, NOTHING, STILL, True),
+        (STILL, MOVED, MOVED, False),
+        (STILL, STILL, STILL, False),
+        (NOTHING, NOTHING, NOTHING, False),
+        (STILL[:4], MOVED[:4], STILL[:4], False),
+    ],
+    ids=["stuck", "stuck where it diverged", "moves", "never moved", "diverged before", "too few"],
+)
+def test_what_counts_as_stuck(saved: Any, early: Any, now: Any, *, is_stuck: bool) -> None:
+    """An honest training that had diverged before its state was saved has the same NaN ever after, and is not stuck."""
+    assert _is_stuck(saved, early, now.copy()) is is_stuck
 
 
 def test_a_step_that_changes_nothing_is_held_where_it_has_to(race: Race) -> None:

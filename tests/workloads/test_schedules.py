@@ -104,6 +104,15 @@ def test_cycles_restart_where_they_should_in_float32() -> None:
         assert found == pytest.approx([factor(schedule, int(t)) for t in steps], abs=1e-5)
 
 
+def test_no_rate_is_below_its_lowest_behind_what_float32_counts_by_halves() -> None:
+    """From step 2^23 on there is no half between two steps, and a cycle seemed to begin one step late."""
+    steps = np.arange(2**23 - 8, 2**23 + 64).astype(np.float32)
+    for schedule in (Cyclic(up_steps=2, down_steps=2, low=0.0), CosineRestarts(every=4)):
+        found = schedules.factor(schedule, steps, np)
+        assert found.min() >= 0.0
+        assert found.max() <= 1.0
+
+
 def test_a_long_warm_up_overflows_nothing() -> None:
     """What lies behind it is not computed with an exponent below 0."""
     schedule = Exponential(every=1, factor=0.1, warmup_steps=500)

@@ -197,9 +197,11 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
         return of_version_1(precision, steps)
     found = reference.spreads[precision]
     is_program = precision == "float64"
-    others = sorted(set(reference.spreads) - {"float64"}, key=UNIT_ROUNDOFF.__getitem__)
-    if is_program and others:
-        found = _with_kinks(found, reference.spreads[others[0]])
+    timed = next(
+        (reference.spreads[one] for one in UNIT_ROUNDOFF if one != "float64" and one in reference.spreads), None
+    )
+    if is_program and timed is not None:
+        found = _with_kinks(found, timed)
     least = PROGRAM if is_program else ROOM * found.amplitude
     gradient_norm = _held(found.gradient_norm, least)
     not_held = (float("inf"),) * (steps - 1)

@@ -72,9 +72,8 @@ def vocabulary(kind: Kind, texts: Iterable[str], specials: Sequence[str], most: 
     size = tokenizer.get_vocab_size()
     parts = sorted(tokenizer.get_vocab().items(), key=lambda part: part[1])
     digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
-    some = (
-        ", of the commonest bytes" if trained and getattr(tokenizer.model, "unk_token", None) == _UNKNOWN_BYTE else ""
-    )
+    lacks_bytes = trained and tokenizer.model.unk_token == _UNKNOWN_BYTE
+    some = ", of the commonest bytes" if lacks_bytes else ""
     origin = f"trained here{some}, tokenizers {tokenizers.__version__}" if trained else f"of {folder}"
     name = f"{_kind_of(tokenizer)} vocabulary of {size:,} ({origin}, sha256 {digest})"
     highest = parts[-1][1] + 1 if parts else 0

@@ -31,7 +31,7 @@ leave the best of some thirty blocks less than a hundredth of what the machine c
 
 FEWEST_BLOCKS = 15
 """Blocks of a disturbed reading's products from which that holds. Sizes grow until one would take too long, as the
-smallest may beside others: such a reading of eight blocks was less than a 10,000th of what the machine can do."""
+smallest may beside others: a reading then ends with 3 blocks of it and 5 more, none of which any other has checked."""
 
 FEWEST_CACHES = 2
 """Arrays of fewer times the last-level cache say nothing about the memory behind it."""

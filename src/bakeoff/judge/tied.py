@@ -218,7 +218,9 @@ def _other_when_repeated(plan: ContenderPlan, timed: Sequence[Record], most: Seq
                     f"{bound:.0e}): its later steps do other work"
                 )
     # A process that does not repeat itself, as on an accelerator, may have rounded otherwise by then: all have to.
-    held = [(record.trial.name, record.tie) for record in timed if record.tie and record.tie.repeated_off is not None]
+    # Of a training that diverges there is no distance, and what stays as it was is told all the same.
+    known = [record for record in timed if record.tie and (record.tie.repeated_off is not None or record.tie.stuck)]
+    held = [(record.trial.name, record.tie) for record in known if record.tie]
     blocks = [(tie.block_off, tie.fenced_off) for _, tie in held if tie.block_off is not None]
     elsewhere = [list(_left_elsewhere(name, tie)) for name, tie in held]
     if all(elsewhere) or (blocks and all(0.0 in pair for pair in blocks)):

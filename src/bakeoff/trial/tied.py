@@ -259,9 +259,12 @@ def _are_same(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]
 
 
 def _is_stuck(saved: NDArray[Any], early: NDArray[Any], now: NDArray[Any]) -> bool:
-    """Return whether steps had changed most of what is looked at of an array, and now leave every bit as it was."""
-    is_large = early.size >= FEWEST_ELEMENTS
-    return is_large and now.tobytes() == saved.tobytes() and bool(np.mean(early != saved) > MOST_CHANGED)
+    """Return whether steps had changed most of what is looked at of an array, and now leave every bit as it was.
+
+    What is not finite before them stays it, and says nothing: it is unlike itself.
+    """
+    is_held = early.size >= FEWEST_ELEMENTS and bool(np.isfinite(saved).all())
+    return is_held and now.tobytes() == saved.tobytes() and bool(np.mean(early != saved) > MOST_CHANGED)
 
 
 def _distance(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> float:

@@ -134,7 +134,7 @@ def _scenario_faults(workload: Workload) -> Iterator[str]:
         yield f"scenarios is {workload.scenarios!r}; a workload that collects has the scenario train alone"
 
 
-_MOST_SAMPLES = 2**31
+_MOST_COUNTED = 2**31
 """Counts of samples and of steps are 32 bits wide in some frameworks; a batch of so many numbers takes 8 GB."""
 
 
@@ -144,8 +144,8 @@ def _size_faults(size: Size) -> Iterator[str]:
         value = getattr(size, field)
         if value is not None and value < 1:
             yield f"{field} is {value}; it must be at least 1"
-    if size.batch_size >= _MOST_SAMPLES:
-        yield f"batch_size is {size.batch_size}; it must be below {_MOST_SAMPLES}"
+    if size.batch_size >= _MOST_COUNTED:
+        yield f"batch_size is {size.batch_size}; it must be below {_MOST_COUNTED}"
     if size.metric is not None and not size.metric.name.strip():
         yield f"metric.name is {size.metric.name!r}; it must say what the number is"
     yield from _sample_faults(size)
@@ -226,10 +226,9 @@ def _schedule_faults(schedule: Schedule) -> Iterator[str]:
     warmup = schedule.warmup_steps
     for field in msgspec.structs.fields(schedule):
         value = getattr(schedule, field.name)
-        if any(
-            isinstance(one, int) and one >= _MOST_SAMPLES for one in (value if isinstance(value, tuple) else (value,))
-        ):
-            yield f"{field.name} is {value}; steps are below {_MOST_SAMPLES}"
+        every = value if isinstance(value, tuple) else (value,)
+        if any(isinstance(one, int) and one >= _MOST_COUNTED for one in every):
+            yield f"{field.name} is {value}; steps are below {_MOST_COUNTED}"
             return
     if warmup < 0:
         yield f"warmup_steps is {warmup}; it must be at least 0"

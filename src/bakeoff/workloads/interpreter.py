@@ -99,7 +99,7 @@ def _twice(build: Callable[[Any, Size], Any], size: Size) -> tuple[dict[str, str
 
 def _numbers(model: Any) -> dict[str, str]:
     """Return the numbers and texts, and lists of them, that a model's modules and their classes keep, as written."""
-    kinds = (bool, int, float, str, tuple, list, dict, Number)
+    kinds = (Number, str, tuple, list, dict)
     found: dict[str, str] = {}
     for path, part in plan.walk(model, ""):
         for holder in (type(part), part) if isinstance(part, plan.Module) else ():
@@ -238,9 +238,8 @@ def _forward_at(build: Callable[[Any, Size], Any], size: Size) -> str:
     Raises ModelFileError for a forward that does not take the inputs alone.
     """
     model = build(vocabulary(Counter(), trains=False), size)
-    code = getattr(
-        unwrap(type(model).forward), "__code__", build.__code__
-    )  # of a callable that is no function: build's
+    # A callable that is no function has no line: then it is that of build.
+    code = getattr(unwrap(type(model).forward), "__code__", build.__code__)
     at = f"{code.co_filename}:{code.co_firstlineno}: in forward"
     try:
         signature(model.forward).bind("the inputs")

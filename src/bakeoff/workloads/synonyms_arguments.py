@@ -39,7 +39,7 @@ _BETWEEN = "between layers it is self.drop(sequence), with nn.Dropout(rate) as s
 _OF_WEIGHTS = "weights are dropped by dropout=self.drop, with nn.Dropout(rate) as self.drop"
 _MASK = (
     "a boolean one in which True attends is mask, and numbers that are added are bias; one whose True is left out, as "
-    "in PyTorch's MultiheadAttention, is mask=nn.logical_not(it)"
+    "MultiheadAttention's may be, is mask=nn.logical_not(it)"
 )
 _COUNTED = "nn.reshape(nn.to_float(nn.logical_not(nn.equal(ids, padding))), (batch, length, 1))"
 _INSIDE = "it is tanh, and sigmoid in the gates"
