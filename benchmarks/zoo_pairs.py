@@ -24,14 +24,19 @@ LAYERS = {"lstm": ("LSTM", False), "lstm-both": ("LSTM", True), "gru": ("GRU", F
 """Recurrent layers by themselves, and whether they have both directions: 256 wide, over 16 sequences of 100 places."""
 
 
-def of_workload(name: str, folder: Path, side: int | None = None, batch: int | None = None) -> tuple[str, int, str]:
-    """Return the workload's name or file at the size of its pair, its batch, and that size in words."""
+def of_workload(
+    name: str, folder: Path, side: int | None = None, batch: int | None = None, depth: int | None = None
+) -> tuple[str, int, str]:
+    """Return the workload's name or file at the size of its pair, its batch, and that size in words.
+
+    `depth` is the number of layers of a model of language in place of its pair's own.
+    """
     if name in LAYERS:
         count = batch or 16
         return str(recurrent(*LAYERS[name], count, folder)), count, f"{count} x 100 places"
     if name in LANGUAGE:
         layers, length, count = LANGUAGE[name]
-        count = batch or count
+        layers, count = depth or layers, batch or count
         return str(shorter(name, layers, length, count, folder)), count, f"{count} x {length} tokens, {layers} layers"
     if name in SEQUENCES:
         count = batch or SEQUENCES[name]

@@ -1,7 +1,7 @@
 """The workloads' models against the ready-made ones, step by step in one process.
 
     python benchmarks/zoo_steps.py [--workloads NAME ...] [--frameworks NAME ...] [--scenarios train infer]
-                                   [--seconds 60] [--output STEM]
+                                   [--depth 12] [--seconds 60] [--output STEM]
 
 `zoo.py` races the two as bakeoff races, in fresh processes; where a step takes a second, that is many minutes for few
 rounds. Here both live in one process and take single steps by turns, in mirrored order, each waited for: drift and load
@@ -13,6 +13,7 @@ Of images PyTorch has a third one: torchvision's model without the operators tha
 (`inplace=True` of its ReLU layers). ready-made / that one tells what they are worth: a workload's functions never
 change what they are given, because its text is the same for all frameworks. Of sequences, what users write by hand
 with their own loop is the third (twins_torch.py, twins_tensorflow.py, twins_jax.py): by hand / ours is its ratio.
+BERT and GPT-2 have two layers of their full width, or as many as --depth says.
 Recurrent layers by themselves (lstm, lstm-both, gru, gru-both) are torch.nn's, keras.layers' and flax's in such a loop
 alone.
 
@@ -49,12 +50,15 @@ MOST_TURNS = 200
 """Where a step is short: the interval is a percent wide by then."""
 
 
-def times(framework: str, workload: str, scenario: str, seconds: float) -> dict[str, Any]:
+def times(framework: str, workload: str, scenario: str, seconds: float, depth: int | None) -> dict[str, Any]:
     """Take steps by turns until the time is over; give each one's seconds, turn by turn."""
     from bakeoff.spec.errors import UnsupportedError
 
     try:
-        calls = (_of_images if workload in SIZES else _of_sequences)(framework, workload, scenario)
+        if workload in SIZES:
+            calls = _of_images(framework, workload, scenario)
+        else:
+            calls = _of_sequences(framework, workload, scenario, depth)
     except UnsupportedError as error:
         return {"refused": str(error)}
     taken: dict[str, list[float]] = {name: [] for name in calls}
@@ -86,10 +90,10 @@ def _of_images(framework: str, workload: str, scenario: Any) -> dict[str, Callab
     return calls
 
 
-def _of_sequences(framework: str, workload: str, scenario: Any) -> dict[str, Callable[[], None]]:
+def _of_sequences(framework: str, workload: str, scenario: Any, depth: int | None) -> dict[str, Callable[[], None]]:
     """Give the steps of a workload on sequences, and what is written by hand where it is."""
     with tempfile.TemporaryDirectory() as folder:
-        path, count, _ = of_workload(workload, Path(folder))
+        path, count, _ = of_workload(workload, Path(folder), depth=depth)
         model = model_in(path)
     engine, options, batch = engine_of(framework), options_of(framework), drawn(model, count)
     steps = {"ours": engine.build(model, scenario, options)}
@@ -128,11 +132,11 @@ def _without_inplace(call: Callable[[], None]) -> Callable[[], None]:
     return called
 
 
-def told(case: tuple[str, str, str], taken: dict[str, Any]) -> dict[str, Any]:
+def told(case: tuple[str, str, str], taken: dict[str, Any], depth: int | None) -> dict[str, Any]:
     """Give a pair's row."""
     workload, framework, scenario = case
     with tempfile.TemporaryDirectory() as folder:
-        _, _, samples = of_workload(workload, Path(folder))
+        _, _, samples = of_workload(workload, Path(folder), depth=depth)
     row = {"workload": workload, "framework": framework.partition("@")[0], "scenario": scenario, "samples": samples}
     if "refused" in taken:
         return row | {"ratio": "", "turns": 0, "told": taken["refused"], "by hand / ours": "", "told by hand": ""}
@@ -170,21 +174,23 @@ def main() -> None:
     parser.add_argument("--workloads", nargs="+", default=list(SIZES), choices=[*SIZES, *SEQUENCES, *LANGUAGE, *LAYERS])
     parser.add_argument("--frameworks", nargs="+", default=["torch", "tensorflow", "jax"])
     parser.add_argument("--scenarios", nargs="+", default=["train", "infer"])
+    parser.add_argument("--depth", type=int, help="layers of BERT and GPT-2, in place of two")
     parser.add_argument("--seconds", type=float, default=60.0, help="for each pair, after its warm-up")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--pair", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.pair:
-        asked.into.write_text(json.dumps(times(*asked.pair, asked.seconds)))
+        asked.into.write_text(json.dumps(times(*asked.pair, asked.seconds, asked.depth)))
         return
     from results import write
 
     rows = []
     for workload, framework, scenario in product(asked.workloads, asked.frameworks, asked.scenarios):
         pair = (framework.partition("@")[0], workload, scenario)
-        taken = run_inside(framework, __file__, "--seconds", str(asked.seconds), "--pair", *pair)
-        rows.append(told((workload, framework, scenario), taken))
+        depth = ["--depth", str(asked.depth)] if asked.depth else []
+        taken = run_inside(framework, __file__, "--seconds", str(asked.seconds), *depth, "--pair", *pair)
+        rows.append(told((workload, framework, scenario), taken, asked.depth))
         print(rows[-1], flush=True)
     write(rows, __doc__ or "", asked.output)
 

@@ -15,6 +15,7 @@ from bakeoff.race.progress import Prepared
 from bakeoff.report.pages.comparison import cautions
 from bakeoff.spec.framework import BestSetting
 from bakeoff.spec.trial import Inputs
+from bakeoff.workloads.calls import calls_of
 from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
@@ -143,6 +144,31 @@ def test_a_long_loop_in_python_is_told(tmp_path: Path, steps: int, loop: str, to
     assert bool(found) is told
     if told:
         assert f"calls one LSTMCell {steps} times in a loop of Python" in found[0]
+
+
+@pytest.mark.parametrize(
+    ("workload", "size", "gigabytes"),
+    [
+        ("tacotron2", "full", 55.2),  # 870 steps of two cells, their attention's query and its energies
+        ("deepspeech2", "full", 143),  # five layers of 1024 units in both directions, 850 places
+        ("tacotron2", "reduced", 0),
+        ("imdb-lstm", "full", 0),
+        ("gpt2", "reduced", 0),
+    ],
+)
+def test_what_long_loops_keep_is_told_of_who_keeps_it(workload: str, size: str, gigabytes: float) -> None:
+    """A step adds as much to a gradient as its weight is large; who keeps all of it is named beforehand."""
+    loaded = load(workload)
+    sized = loaded.size(size)
+    found = calls_of(loaded.build, sized, trains=True).loop_bytes / 1e9
+    assert found == pytest.approx(gigabytes, rel=0.02, abs=0.5)
+    jittor, torch = plan("jittor"), plan("torch")
+    said_of_it = [one for one in notices(loaded, sized, "train", [torch, jittor]) if "of a loop adds" in one]
+    assert [one.partition(" keeps")[0] for one in said_of_it] == (["jittor"] if gigabytes else [])
+    assert all(f"up to {found:.0f} GB" in one for one in said_of_it)
+    assert not any("of a loop adds" in one for one in notices(loaded, sized, "train", [torch]))
+    if "infer" in loaded.workload.scenarios:
+        assert not any("of a loop adds" in one for one in notices(loaded, sized, "infer", [jittor]))
 
 
 def test_shapes_to_be_compiled_are_told_before_the_first_trial() -> None:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.report.shown import data_of, html, markdown, printed
 
-from bakeoff.judge.epochs import WholeRun, WholeRuns
+from bakeoff.judge.epochs import WholeRun, WholeRuns, new_shapes
 from bakeoff.report.sections.whole import epochs_table, whole_lines, whole_table
 from bakeoff.spec.metric import Metric
 
@@ -115,6 +115,36 @@ def test_a_comparison_without_them_says_nothing(decided: Outcome) -> None:
     assert whole_lines(decided) == []
     assert whole_table(decided).lines == []
     assert "As a whole" not in html(decided)
+
+
+def test_shapes_that_are_new_in_an_epoch_are_counted(ran: Outcome) -> None:
+    """What compiles by shape, or tries algorithms by shape, does it in the epoch in which a shape comes first."""
+    entries = {"frames": [40, 50, 40, 60], "letters": [5, 5, 6, 5]}
+    data = msgspec.structs.replace(ran.comparison.data, entries=entries, batches=4, epoch_batches=4)
+
+    def of(steps: int, epochs: int = 2) -> Outcome:
+        procedure = msgspec.structs.replace(ran.comparison.procedure, epochs=epochs, steps=steps)
+        comparison = msgspec.structs.replace(ran.comparison, procedure=procedure, data=data, work=None)
+        return msgspec.structs.replace(ran, comparison=comparison)
+
+    assert new_shapes(of(4).comparison) == [4, 0]
+    assert new_shapes(of(3, epochs=3).comparison) == [3, 1, 0]
+    assert new_shapes(of(9).comparison) == [4, 0]
+    assert new_shapes(ran.comparison) == [1, 0]
+    assert "new to what compiles by shape: 3 in the first and 1 in the second epoch." in " ".join(whole_lines(of(3)))
+    assert "new to what compiles" not in " ".join(whole_lines(ran))
+    assert data_of(of(3, epochs=3))["padding"]["new_in_epochs"] == [3, 1, 0]
+
+
+def test_who_tries_algorithms_of_convolutions_is_told_with_how_often(ran: Outcome) -> None:
+    """Once for each new shape, by the setting that is in force; nobody else has a word of it."""
+    assert "of a convolution" not in " ".join(whole_lines(ran))
+    first, *rest = ran.contenders
+    tries = msgspec.structs.replace(first, settings=first.settings | {"conv_algorithm": "profiling"})
+    comparison = msgspec.structs.replace(ran.comparison, work=None)
+    said = whole_lines(msgspec.structs.replace(ran, comparison=comparison, contenders=[tries, *rest]))
+    wanted = f"{first.label} tries the algorithms of each pass of a convolution once for each new shape"
+    assert any(one.startswith(wanted) and "1 in the first and 0 in the second epoch" in one for one in said)
 
 
 def test_shuffling_loaders_are_named(ran: Outcome) -> None:

@@ -86,6 +86,28 @@ def length_of(comparison: Comparison) -> Length | None:
     return Length(epochs=procedure.epochs or 1, epoch_steps=procedure.steps or comparison.data.epoch_batches)
 
 
+def new_shapes(comparison: Comparison) -> list[int]:
+    """Return how many shapes of batches come in each epoch of a whole run that came in none before it.
+
+    A compiler of whole programs compiles for each of them, and what tries algorithms of convolutions (cuDNN, XLA) tries
+    them for each. One epoch after another takes the same batches; where an own loader shuffles them and pads what it
+    has joined, its shapes are others. No list without whole runs.
+    """
+    length, data = length_of(comparison), comparison.data
+    if length is None:
+        return []
+    per_batch = [repr(kept) for kept in zip(*data.entries.values(), strict=True)] or [""]
+    seen: set[str] = set()
+    counts = []
+    for epoch in range(length.epochs):
+        steps = range(epoch * length.epoch_steps, (epoch + 1) * length.epoch_steps)
+        # A pass over the batches has seen them all, however long an epoch is.
+        shapes = {per_batch[step % len(per_batch)] for step in steps[: len(per_batch)]}
+        counts.append(len(shapes - seen))
+        seen |= shapes
+    return counts
+
+
 def whole_runs(records: Iterable[Record]) -> WholeRuns | None:
     """Return one contender's whole runs; None where none was made."""
     mine = sorted((r for r in records if r.trial.purpose == "epochs"), key=lambda r: r.trial.round_number)

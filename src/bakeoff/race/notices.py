@@ -39,6 +39,9 @@ NEEDS = {
 LONG_LOOP = 100
 """Calls of one layer by a loop in Python from which on a reader is warned: a compiler takes each by itself."""
 
+MUCH_BYTES = 2 * 10**9
+"""Of memory, from which on a reader is told: a laptop has 8 to 16 GB for everything."""
+
 MOST_SHAPES = 16
 """Of batches that are padded to their longest, as `data.prepare` writes them for a race."""
 
@@ -60,7 +63,19 @@ def notices(loaded: LoadedWorkload, size: Size, scenario: Scenario, plans: Seque
         for kind, count in calls.unrolled.items()
         if count >= LONG_LOOP
     ]
-    return found
+    return [*found, *_of_loops(calls.loop_bytes, scenario, plans)]
+
+
+def _of_loops(loop_bytes: int, scenario: Scenario, plans: Sequence[ContenderPlan]) -> list[str]:
+    """Return who keeps what the steps of loops add to gradients, where that is much."""
+    keep = [one.contender.label for one in plans if framework(one.contender.framework).info.keeps_loop_gradients]
+    if loop_bytes < MUCH_BYTES or not SCENARIOS[scenario].trains or not keep:
+        return []
+    return [
+        f"{label} keeps what each step of a loop adds to the gradients of its weights until the last step: up to "
+        f"{loop_bytes / 1e9:,.0f} GB of memory here, beside all else."
+        for label in keep
+    ]
 
 
 def idle_options(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> list[str]:

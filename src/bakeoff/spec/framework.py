@@ -160,6 +160,9 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Variables of the user's environment that change what it does; records hold those that are set."""
     joins_steps: bool = False
     """It may compute a step together with what follows: without a wait between them, steps are rounded otherwise."""
+    keeps_loop_gradients: bool = False
+    """In training it keeps what each step of a loop adds to the gradient of a weight, as large as the weight, until the
+    last step."""
     reference: dict[str, str] | None = None
     """The options that make it the reference in float64; None where it cannot be the reference."""
     reference_layers_from: dict[str, int] = {}

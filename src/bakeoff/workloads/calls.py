@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bakeoff.workloads.interpreter import forward
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from bakeoff.spec.workload import Size
     from bakeoff.workloads.layers import Layer
 
+FLOAT32_BYTES = 4
+
+RECURRENT = "recurrent_weight"
+"""How the names of the weights end that each step of a sequence takes; those of the inputs are taken once."""
+
 
 class Calls(NamedTuple):
     """What one forward pass called."""
@@ -22,6 +28,9 @@ class Calls(NamedTuple):
     """The names of layers with products, and of functions and arguments that tell the counter of themselves."""
     unrolled: dict[str, int]
     """Of each kind of layer, how often one and the same layer was called outside of `nn.scan`, at most."""
+    loop_bytes: int
+    """Of all that the steps of loops add to the gradients of their weights, in float32: of each layer that is called
+    more than once, by `nn.scan` or by a loop of Python's, and of the recurrent weights of each sequence."""
 
 
 def calls_of(build: Callable[[Any, Size], Any], size: Size, *, trains: bool) -> Calls:
@@ -32,7 +41,14 @@ def calls_of(build: Callable[[Any, Size], Any], size: Size, *, trains: bool) -> 
     for layer, count in noted.times.values():
         kind = type(layer).__name__
         unrolled[kind] = max(unrolled.get(kind, 0), count)
-    return Calls(frozenset(noted.kinds), unrolled)
+    again = (count * _matrix_bytes(layer) for layer, count in noted.uses.values() if count > 1)
+    return Calls(frozenset(noted.kinds), unrolled, sum(again) + noted.sequence_bytes)
+
+
+def _matrix_bytes(layer: Layer, named: str = "") -> int:
+    """Return the bytes of a layer's matrices, whose names end so, in float32."""
+    found = [one.shape for name, one in layer.parameters.items() if len(one.shape) > 1 and name.endswith(named)]
+    return FLOAT32_BYTES * sum(map(math.prod, found))
 
 
 class _Noted(Counter):
@@ -41,13 +57,21 @@ class _Noted(Counter):
     def __init__(self) -> None:
         self.kinds: set[str] = set()
         self.times: dict[int, tuple[Layer, int]] = {}
+        self.uses: dict[int, tuple[Layer, int]] = {}
+        self.sequence_bytes = 0
 
     def read(self, layer: Layer) -> None:
         """Note a call of a layer."""
         self.kinds.add(type(layer).__name__)
+        _, uses = self.uses.get(id(layer), (layer, 0))
+        self.uses[id(layer)] = layer, uses + 1
         if not in_scan.get():
             _, before = self.times.get(id(layer), (layer, 0))
             self.times[id(layer)] = layer, before + 1
+
+    def looped(self, layer: Layer, places: int) -> None:
+        """Note what a sequence adds to the gradient of the recurrent weights."""
+        self.sequence_bytes += places * _matrix_bytes(layer, RECURRENT)
 
     def called(self, function: str) -> None:
         """Note a call of a function, or with an argument."""

@@ -74,6 +74,9 @@ class Counter:
     def read(self, layer: Counted) -> None:
         """Take a layer whose parameters a product reads."""
 
+    def looped(self, layer: Counted, places: int) -> None:
+        """Take a recurrent layer and how many places of a sequence it takes, one after another."""
+
     def called(self, function: str) -> None:
         """Take the name of a function that has options of its own, or of an argument that has."""
 

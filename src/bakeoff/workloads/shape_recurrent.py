@@ -56,6 +56,7 @@ class _Recurrent(Counted):
             check_lengths(self._name, lengths, x.dims[0], least=1, most=most)
             self.counter.called("lengths")
         self._count(x, state)
+        self.counter.looped(self, x.dims[1])
         return Shape((*x.dims[:2], self.directions * self.hidden), trained=self._trains(x, state))
 
     def _step(self, x: Any, state: Any) -> None:

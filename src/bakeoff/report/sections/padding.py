@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bakeoff.judge.epochs import new_shapes
 from bakeoff.report.page import Section, Subject
 from bakeoff.report.units import listed, percent
 from bakeoff.spec.text import count
@@ -50,7 +51,8 @@ def _data(outcome: Outcome) -> dict[str, Any]:
     together = Entries(real=sum(one.real for one in every), padding=sum(one.padding for one in every))
     share = together.padded_share if every else None
     sequences = [{"name": name, "real": one.real, "padding": one.padding} for name, one in data.sequences.items()]
-    return {"padding": {"kind": data.padding, "padded_share": share, "shapes": shapes, "sequences": sequences}}
+    told = {"kind": data.padding, "padded_share": share, "shapes": shapes, "sequences": sequences}
+    return {"padding": told | {"new_in_epochs": new_shapes(outcome.comparison)}}
 
 
 PADDING = Subject(sections=_sections, data=_data)

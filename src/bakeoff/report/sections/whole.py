@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.judge.epochs import WholeRuns, length_of, middle
+from bakeoff.judge.epochs import WholeRuns, length_of, middle, new_shapes
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
 from bakeoff.report.units import UNKNOWN, listed, rounded, unit_for
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 _DIGITS = 3
 """Of a total: processes differ in the second or third."""
+
+_EPOCHS = ("first", "second")
+"""Those that are told apart; no later one brings a shape that these have not had, where they are whole passes."""
+
+TRIED = "profiling"
+"""The value of the setting conv_algorithm of what tries algorithms."""
 
 
 def whole_lines(outcome: Outcome) -> list[str]:
@@ -34,7 +40,7 @@ def whole_lines(outcome: Outcome) -> list[str]:
         f"time with the first step, which traces and compiles, and without it. {_order(outcome)} "
         "No verdict rests on these totals."
     )
-    said = [what, *_of_metric(outcome)]
+    said = [what, *_of_shapes(outcome), *_of_metric(outcome)]
     for one in outcome.contenders:
         said += [f"{one.label}: a run did not come to its end: {reason}." for reason in _of(one).failures]
         flagged = sum(run.flagged_epochs for run in _of(one).runs)
@@ -51,6 +57,25 @@ def _of_metric(outcome: Outcome) -> list[str]:
     better = "less" if metric.less_is_better else "more"
     told = f"The {metric.name} is the workload's own metric ({better} is better) of the parameters after the last step"
     return [f"{told}, by the same code of NumPy for every contender, outside of the time."]
+
+
+def _of_shapes(outcome: Outcome) -> list[str]:
+    """Return what is new to compilers in each epoch, and how often contenders try algorithms of convolutions."""
+    shapes = new_shapes(outcome.comparison)
+    by_epoch = listed(f"{number:,} in the {name}" for number, name in zip(shapes, _EPOCHS, strict=False))
+    said = []
+    if outcome.comparison.data.entries:
+        said.append(f"Shapes of batches that are new to what compiles by shape: {by_epoch} epoch.")
+    work = outcome.comparison.work
+    has_choice = work is None or work.least_macs != work.macs  # as `settings` tells it: some algorithm saves products
+    trying = [one.label for one in outcome.contenders if one.settings.get("conv_algorithm") == TRIED]
+    if trying and has_choice:
+        said.append(
+            f"{listed(trying)} {'tries' if len(trying) == 1 else 'try'} the algorithms of each pass of a convolution "
+            f"once for each new shape of its input (conv_algorithm=profiling): {by_epoch} epoch, by that rule; "
+            "frameworks tell no searches."
+        )
+    return said
 
 
 def _metric(outcome: Outcome) -> Metric | None:
