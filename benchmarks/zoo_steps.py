@@ -51,7 +51,7 @@ MOST_TURNS = 200
 
 
 def times(framework: str, workload: str, scenario: str, seconds: float, depth: int | None) -> dict[str, Any]:
-    """Take steps by turns until the time is over; give each one's seconds, turn by turn."""
+    """Take a pair's steps by turns until the time is over; give each one's seconds, turn by turn."""
     from bakeoff.spec.errors import UnsupportedError
 
     try:
@@ -61,6 +61,11 @@ def times(framework: str, workload: str, scenario: str, seconds: float, depth: i
             calls = _of_sequences(framework, workload, scenario, depth)
     except UnsupportedError as error:
         return {"refused": str(error)}
+    return by_turns(calls, seconds)
+
+
+def by_turns(calls: dict[str, Callable[[], None]], seconds: float) -> dict[str, list[float]]:
+    """Make calls by turns, in mirrored order, until the time is over; give each one's seconds, turn by turn."""
     taken: dict[str, list[float]] = {name: [] for name in calls}
     ends = math.inf
     for turn in range(WARM_UP_TURNS + MOST_TURNS):

@@ -167,11 +167,12 @@ def _attention(nn, window):
 
         def attended(self, x, batch):
             windows, _, channels = x.shape
-            mixed = nn.reshape(self.mixed(x), (windows, area, 3, self.heads, channels // self.heads))
+            parts = nn.split(self.mixed(x), (channels, channels, channels), 2)
+            q, k, v = (nn.reshape(part, (windows, area, self.heads, channels // self.heads)) for part in parts)
             bias = nn.permute_dims(nn.take(self.offset_bias, self.offsets), (2, 0, 1))
             bias = nn.reshape(bias, (1, self.heads, area, area))
             mask = None if self.mask is None else _of_each_sample(nn, self.mask, batch)
-            x = nn.attention(mixed[:, :, 0], mixed[:, :, 1], mixed[:, :, 2], mask=mask, bias=bias)
+            x = nn.attention(q, k, v, mask=mask, bias=bias)
             return self.out(nn.reshape(x, (windows, area, channels)))
 
     return Attention

@@ -293,6 +293,34 @@ def test_a_batch_norm_of_one_value_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ("nn.Linear(6, 5, bias='no')", "bias='no': it must be True or False"),
+        ("nn.Linear(6, 5, None)", "bias=None: it must be True or False"),
+        ("nn.LayerNorm(6, '1e-5')", "epsilon='1e-5': it must be a number above 0"),
+        ("nn.LayerNorm(6, bias=0)", "bias=0: it must be True or False"),
+        ("nn.Dropout('0.5')", "rate='0.5': it must be a number, at least 0 and below 1"),
+        ("nn.Dropout(True)", "rate=True: it must be a number, at least 0 and below 1"),
+        ("nn.BatchNorm(6, momentum='0.1')", "momentum='0.1': it is the weight of the new value"),
+        ("nn.LSTM(6, 5, bidirectional=1)", "bidirectional=1: it must be True or False"),
+        ("nn.constant(__import__('numpy').full(3, float('nan')))", "nn.constant of an array that holds NaN"),
+        ("nn.in_training()", "in_training"),
+    ],
+)
+def test_an_argument_of_another_type_is_told_with_what_it_must_be(tmp_path: Path, made: str, told: str) -> None:
+    """None is taken for what it is not."""
+    path = write(tmp_path, VECTOR, f"{WIDE}; self.other = {made}", "return self.head(x)")
+    with pytest.raises(ModelFileError, match=rf"mine\.py:15: .*{re.escape(told)}"):
+        checked(path)
+
+
+def test_a_single_input_by_its_name_is_told(tmp_path: Path) -> None:
+    """It comes as the array itself."""
+    with pytest.raises(ModelFileError, match="a single input or target, is the array itself and has no name"):
+        checked(write(tmp_path, VECTOR, WIDE, "return self.head(x['x'])"))
+
+
+@pytest.mark.parametrize(
     ("made", "counts"),
     [
         ("self.count = 0", "self.count += 1"),

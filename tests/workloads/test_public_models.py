@@ -42,9 +42,9 @@ HELD: dict[str, tuple[str, ...]] = {
     ),
     "Swin-T": (
         *("Conv2d", "LayerNorm", "Linear", "gelu", "tokens", "pad", "roll", "reshape", "permute_dims", "attention"),
-        *("constant", "take", "broadcast_to", "StochasticDepth", "Parameter"),
+        *("constant", "take", "broadcast_to", "StochasticDepth", "Parameter", "split"),
     ),
-    "ViT-B/16": ("Conv2d", "tokens", "concat", "Parameter", "LayerNorm", "attention", "Linear", "gelu"),
+    "ViT-B/16": ("Conv2d", "tokens", "concat", "Parameter", "LayerNorm", "attention", "Linear", "gelu", "split"),
     "DenseNet-121": (*CONVOLUTIONS, "concat_channels", "avg_pool2d"),
     "ShuffleNetV2": ("Conv2d", "relu", "Conv2d(groups)", "channel_shuffle", "split_channels", "concat_channels"),
     "Inception v3": (*CONVOLUTIONS, "concat_channels", "avg_pool2d", "Dropout", "in_training"),
@@ -65,7 +65,7 @@ HELD: dict[str, tuple[str, ...]] = {
     "DistilBERT": (*TRANSFORMER, "gelu", "attention(mask)"),
     "GPT-2": (
         *("Embedding", "LayerNorm", "Linear", "attention", "reshape"),
-        *("attention(causal)", "gelu_tanh", "Embedding.attend"),
+        *("attention(causal)", "gelu_tanh", "split", "Embedding.attend"),
     ),
     "T5 small": (
         *("Embedding", "Linear", "attention", "constant", "reshape", "Dropout"),

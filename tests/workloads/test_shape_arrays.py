@@ -306,3 +306,49 @@ def test_signatures_are_those_of_the_vocabulary() -> None:
         assert isinstance(definition, ast.FunctionDef)
         takes = [one for one in signature(getattr(nn, name)).parameters if one != "function"]
         assert takes == [argument.arg for argument in definition.args.args], name
+
+
+MOVES: dict[str, Callable[[Shape], Shape]] = {
+    "reshape": lambda x: nn.reshape(x, (12,)),
+    "broadcast_to": lambda x: nn.broadcast_to(nn.reshape(x, (1, 4, 3)), (2, 4, 3)),
+    "permute_dims": lambda x: nn.permute_dims(x, (1, 0)),
+    "concat": lambda x: nn.concat([x, x], 0),
+    "stack": lambda x: nn.stack([x, x], 0),
+    "split": lambda x: nn.split(x, (1, 2), 1)[1],
+    "flip": lambda x: nn.flip(x, 1),
+    "roll": lambda x: nn.roll(x, 1, 1),
+    "take": lambda x: nn.take(x, _integers((5,), 0, 4)),
+    "take_along_axis": lambda x: nn.take_along_axis(x, _integers((4, 2), 0, 3), 1),
+    "where": lambda x: nn.where(nn.equal(x, 3), x, 5),
+    "index": lambda x: x[:, 1],
+}
+
+
+def _integers(shape: tuple[int, ...], low: int, high: int) -> Shape:
+    """Return an array of a batch, of integers in a range."""
+    return of_batch(ArraySpec(shape=shape[1:], dtype="int32", low=low, high=high), shape[0])
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_integers_keep_their_range_wherever_they_are_moved(name: str) -> None:
+    """So that one beyond what it indexes is told behind a reshape, too."""
+    found = MOVES[name](_integers((4, 3), 2, 60))
+    assert (found.low, found.high) == (2, 60)
+    with pytest.raises(LayoutError, match="takes integers from 0 to 49"):
+        nn.one_hot(found, 50)
+    nn.one_hot(found, 60)
+
+
+def test_a_part_of_counted_places_has_no_known_range() -> None:
+    """Of nn.arange(10) the first five are below 5, whatever shape they were given before."""
+    places = nn.reshape(nn.arange(10), (1, 10))
+    assert nn.one_hot(places[:, :5], 5).dims == (1, 5, 5)
+    assert nn.one_hot(nn.reshape(nn.arange(10) + 1, (10, 1))[:4], 5).dims == (4, 1, 5)
+
+
+def test_ranges_of_several_arrays_are_those_of_all() -> None:
+    """Where one of them has none, the result has none."""
+    low, high = _integers((4, 3), -2, 5), _integers((4, 3), 1, 9)
+    joined = nn.concat([low, high], 1)
+    assert (joined.low, joined.high) == (-2, 9)
+    assert nn.concat([low, Shape((4, 3), integer=True)], 1).high is None

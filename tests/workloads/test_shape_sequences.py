@@ -32,6 +32,11 @@ def test_ctc_gives_one_number_that_hangs_on_its_logits() -> None:
         (2, Shape((4,)), "logit_lengths (4,) of dtype int32"),
         (2, Shape((4, 1), integer=True), "this is an array (4, 1)"),
         (3, Shape((3,), integer=True), "label_lengths (4,)"),
+        (
+            1,
+            of_batch(ArraySpec(shape=(3,), dtype="int32", high=5), 4),
+            "nn.ctc takes labels from 1 on, and 0 is the blank",
+        ),
         (2, of_batch(ArraySpec(dtype="int32", high=10), 4), "nn.ctc takes logit_lengths from 1 on"),
         (3, of_batch(ArraySpec(dtype="int32", high=4), 4), "nn.ctc takes label_lengths from 1 on"),
         (2, of_batch(ArraySpec(dtype="int32", low=1, high=11), 4), "nn.ctc takes logit_lengths up to 9, the length"),

@@ -90,11 +90,11 @@ def new_shapes(comparison: Comparison) -> list[int]:
     """Return how many shapes of batches come in each epoch of a whole run that came in none before it.
 
     A compiler of whole programs compiles for each of them, and what tries algorithms of convolutions (cuDNN, XLA) tries
-    them for each. One epoch after another takes the same batches; where an own loader shuffles them and pads what it
-    has joined, its shapes are others. No list without whole runs.
+    them for each. One epoch after another takes the same batches, step i batch i. No list without whole epochs, nor
+    where a contender has several devices, which takes several batches in a step.
     """
     length, data = length_of(comparison), comparison.data
-    if length is None:
+    if length is None or comparison.procedure.epochs is None or any(one.devices > 1 for one in comparison.contenders):
         return []
     per_batch = [repr(kept) for kept in zip(*data.entries.values(), strict=True)] or [""]
     seen: set[str] = set()

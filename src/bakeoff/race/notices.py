@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from bakeoff.environments.declared import framework
 from bakeoff.spec.group import BATCH_STATISTICS, LOCAL, SYNC
+from bakeoff.spec.optimizer import frozen_of
 from bakeoff.spec.per_sample import OPTION
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import FIXED
@@ -48,7 +50,8 @@ MOST_SHAPES = 16
 
 def notices(loaded: LoadedWorkload, size: Size, scenario: Scenario, plans: Sequence[ContenderPlan]) -> list[str]:
     """Return what these options and this model mean for each other, in sentences."""
-    calls = calls_of(loaded.build, size, trains=SCENARIOS[scenario].trains)
+    frozen = frozenset(frozen_of(loaded.workload.optimizer, plan.parameters(loaded.build, size)))
+    calls = calls_of(loaded.build, size, trains=SCENARIOS[scenario].trains, frozen=frozen)
     name, called = loaded.workload.name, _kinds(calls, scenario)
     found = []
     for option, (kinds, lacks) in NEEDS.items():
@@ -68,14 +71,20 @@ def notices(loaded: LoadedWorkload, size: Size, scenario: Scenario, plans: Seque
 
 def _of_loops(loop_bytes: int, scenario: Scenario, plans: Sequence[ContenderPlan]) -> list[str]:
     """Return who keeps what the steps of loops add to gradients, where that is much."""
-    keep = [one.contender.label for one in plans if framework(one.contender.framework).info.keeps_loop_gradients]
-    if loop_bytes < MUCH_BYTES or not SCENARIOS[scenario].trains or not keep:
+    if loop_bytes < MUCH_BYTES or not SCENARIOS[scenario].trains:
         return []
-    return [
-        f"{label} keeps what each step of a loop adds to the gradients of its weights until the last step: up to "
-        f"{loop_bytes / 1e9:,.0f} GB of memory here, beside all else."
-        for label in keep
-    ]
+    found = []
+    for one in plans:
+        kept = framework(one.contender.framework).info.loop_gradients
+        if kept is None or (kept.variable and kept.variable in os.environ):
+            continue
+        told = (
+            f"{one.contender.label} {'keeps' if kept.kept == 'all' else 'may keep'} what each step of a loop adds to "
+        )
+        told += f"the gradients of its weights until the last step: some {loop_bytes / 1e9:,.0f} GB of memory in all."
+        told += f" With {kept.variable}={kept.value} in the environment it keeps little." if kept.variable else ""
+        found.append(told)
+    return found
 
 
 def idle_options(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> list[str]:

@@ -125,6 +125,18 @@ class Need(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     reason: str
 
 
+class LoopGradients(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """In training, what each step of a loop adds to the gradient of a weight, as large as the weight, is kept."""
+
+    kept: Literal["all", "some"]
+    """Until the last step: all of it, or what depends on the model."""
+    variable: str = ""
+    """Of the user's environment: with it less is kept; empty: there is none."""
+    value: str = ""
+    """Of that variable."""
+    source: str
+
+
 class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A framework as it is declared by framework.toml in its folder."""
 
@@ -160,9 +172,8 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Variables of the user's environment that change what it does; records hold those that are set."""
     joins_steps: bool = False
     """It may compute a step together with what follows: without a wait between them, steps are rounded otherwise."""
-    keeps_loop_gradients: bool = False
-    """In training it keeps what each step of a loop adds to the gradient of a weight, as large as the weight, until the
-    last step."""
+    loop_gradients: LoopGradients | None = None
+    """None: what each step of a loop adds to a weight's gradient is added up at once."""
     reference: dict[str, str] | None = None
     """The options that make it the reference in float64; None where it cannot be the reference."""
     reference_layers_from: dict[str, int] = {}

@@ -105,8 +105,9 @@ def _layer(nn: Any, features: int, heads: int) -> Any:
 
         def forward(self, x: Any) -> Any:
             batch, length, _ = x.shape
-            mixed = nn.reshape(self.mixed(self.attention_norm(x)), (batch, length, 3, heads, features // heads))
-            attended = nn.attention(mixed[:, :, 0], mixed[:, :, 1], mixed[:, :, 2], causal=True)
+            mixed = nn.split(self.mixed(self.attention_norm(x)), (features, features, features), 2)
+            q, k, v = (nn.reshape(one, (batch, length, heads, features // heads)) for one in mixed)
+            attended = nn.attention(q, k, v, causal=True)
             x = x + self.out(nn.reshape(attended, (batch, length, features)))
             return x + self.narrow(nn.gelu_tanh(self.wide(self.dense_norm(x))))
 

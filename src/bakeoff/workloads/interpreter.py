@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from inspect import signature, unwrap
-from numbers import Number
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,6 +22,7 @@ from bakeoff.workloads.losses import given_inputs
 from bakeoff.workloads.mistakes import told
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, in_loss, of_batch
+from bakeoff.workloads.steady import check_same, kept_around, kept_by, noted, noting, twice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -65,59 +65,49 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
     counter.is_training = True
     counter.frozen = frozen = frozenset(frozen_of(loaded.workload.optimizer, parameters))
     with told(path, "forward"):
-        kept = _twice(loaded.build, size)
         outputs = forward(loaded.build, size, counter, trains=True, entries=entries)
-    _check_steady(at, *kept)
+    _check_forward(loaded.build, size, at)
     counter = Counter()
     counter.is_built, counter.is_cut = True, bool(entries)
     counter.is_per_sample = SCENARIOS[scenario].per_sample
-    nn = vocabulary(counter, trains=True)
+    with noting(path):
+        nn = vocabulary(counter, trains=True)
+    found: list[Any] = []
     token = in_loss.set(size.batch_size)
     try:
         with told(path, "loss"):
-            found = given_inputs(loss)(nn, outputs, targets, inputs)
+            runs = twice(
+                path,
+                lambda: found.append(given_inputs(loss)(nn, outputs, targets, inputs)),
+                lambda: kept_around(loss),
+            )
     finally:
         in_loss.reset(token)
+    line = loss.__code__.co_firstlineno
+    check_same(path, f"{path}:{line}: in loss", runs)
+    _check_loss(found[0], f"{path}:{line}", is_partly_frozen=bool(frozen))
+
+
+def _check_loss(found: Any, at: str, *, is_partly_frozen: bool) -> None:
+    """Raise ModelFileError unless a loss is one number that hangs on a parameter that is trained."""
     if not isinstance(found, Shape) or found.dims != () or not found.trained:
-        line = loss.__code__.co_firstlineno
-        what = "a parameter that is trained" if frozen else "a parameter"
-        msg = f"{path}:{line}: loss returned {found!r}; it must return one number that hangs on {what}"
+        what = "a parameter that is trained" if is_partly_frozen else "a parameter"
+        msg = f"{at}: loss returned {found!r}; it must return one number that hangs on {what}"
         raise ModelFileError(msg)
 
 
-def _twice(build: Callable[[Any, Size], Any], size: Size) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the numbers that a model keeps after one forward pass in training, and after the next."""
+def _check_forward(build: Callable[[Any, Size], Any], size: Size, at: str) -> None:
+    """Run a model twice in training; raise ModelFileError where the second step would be another one."""
+    path = build.__code__.co_filename
     counter = Counter()
-    model = build(vocabulary(counter, trains=True), size)
-    counter.is_built = True
     inputs = on_shapes(size.sample.inputs | size.collected, size)
-    model(inputs)
-    first = _numbers(model)
-    model(inputs)
-    return first, _numbers(model)
-
-
-def _numbers(model: Any) -> dict[str, str]:
-    """Return the numbers and texts, and lists of them, that a model's modules and their classes keep, as written."""
-    kinds = (Number, str, tuple, list, dict)
-    found: dict[str, str] = {}
-    for path, part in plan.walk(model, ""):
-        for holder in (type(part), part) if isinstance(part, plan.Module) else ():
-            named = {name: one for name, one in vars(holder).items() if isinstance(one, kinds) and name[:2] != "__"}
-            found |= {f"{path}.{name}": repr(one) for name, one in named.items()}
-    return found
-
-
-def _check_steady(at: str, first: dict[str, str], second: dict[str, str]) -> None:
-    """Raise ModelFileError for a number that is another one after each forward pass."""
-    for name, value in second.items():
-        if first.get(name) != value:
-            msg = (
-                f"{at}: {name} is {first.get(name, 'not there')} after one step and {value} after the next: a compiled "
-                "step runs that line while it is compiled, and never again. What changes from step to step comes with "
-                "the batch, or is trained"
-            )
-            raise ModelFileError(msg)
+    with told(path, "forward"):
+        with noting(path):
+            model = build(vocabulary(counter, trains=True), size)
+        counter.is_built = True
+        modules = [(name, part) for name, part in plan.walk(model, "") if isinstance(part, plan.Module)]
+        runs = twice(path, lambda: model(inputs), lambda: kept_by(modules) | kept_around(build))
+    check_same(path, at, runs)
 
 
 def _check_count(loaded: LoadedWorkload, size: Size, count: int) -> None:
@@ -221,9 +211,14 @@ def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
         kind.__name__: type(kind.__name__, (_base_of(kind), kind), {"counter": counter}) for kind in _LAYERS
     }
     layers |= {"Module": type("Module", (_Module,), {"counter": counter}), "ModuleList": plan.ModuleList}
-    more = shape_map_functions.FUNCTIONS | {"scan": shape_recurrent.scan, "in_training": lambda _: trains}
-    functions = {name: getattr(Functions(counter), name) for name in FUNCTIONS.keys() - more}
-    losses = {name: getattr(Losses(counter), name) for name in LOSSES}
+
+    def in_training(module: Any, /) -> bool:
+        del module  # the whole model is in one phase
+        return trains
+
+    more = shape_map_functions.FUNCTIONS | {"scan": shape_recurrent.scan, "in_training": in_training}
+    functions = {name: noted(name, getattr(Functions(counter), name)) for name in FUNCTIONS.keys() - more}
+    losses = {name: noted(name, getattr(Losses(counter), name)) for name in LOSSES}
     return SimpleNamespace(**layers, **functions, **more, **losses)
 
 

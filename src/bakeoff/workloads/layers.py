@@ -78,7 +78,7 @@ class LayerNorm(Layer):
     def __init__(self, features: int, epsilon: float = 1e-5, bias: bool = True) -> None:  # noqa: FBT001, FBT002 - the vocabulary's signature
         """List scale (features,) and bias (features,)."""
         self.parameters = scale_and_bias(count("features", features), epsilon)
-        if not bias:
+        if not wanted("bias", bias):
             del self.parameters["bias"]
 
 
@@ -88,7 +88,7 @@ class BatchNorm(Layer):
     def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
         """List scale and bias (features,), and the running mean and variance of the same shape."""
         features = count("features", features)
-        if not 0 < momentum < 1:
+        if not is_number(momentum) or not 0 < momentum < 1:
             msg = f"momentum={momentum!r}: it is the weight of the new value and must be above 0 and below 1"
             raise ValueError(msg)
         self.parameters = scale_and_bias(features, epsilon)
@@ -146,6 +146,9 @@ class constant(Layer):  # noqa: N801 - the vocabulary's name for it
             found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else repr(array)
             msg = f"nn.constant takes a NumPy array of real numbers, integers or booleans; this is {found}"
             raise TypeError(msg)
+        if array.dtype.kind == "f" and np.isnan(array).any():
+            msg = "nn.constant of an array that holds NaN: it makes NaN of all that it meets"
+            raise ValueError(msg)
         if array.dtype.kind == "i" and array.size and not -LARGEST <= array.min() <= array.max() < LARGEST:
             msg = f"nn.constant of integers from {array.min()} to {array.max()}: int32 cannot hold them"
             raise ValueError(msg)
@@ -175,8 +178,8 @@ class Dropout(Layer):
 
     def __init__(self, rate: float) -> None:
         """List nothing: it has no parameters."""
-        if not 0 <= rate < 1:
-            msg = f"rate={rate!r}: it must be at least 0 and below 1"
+        if not is_number(rate) or not 0 <= rate < 1:
+            msg = f"rate={rate!r}: it must be a number, at least 0 and below 1"
             raise ValueError(msg)
         self.parameters = {}
         self.rate = rate
@@ -188,15 +191,15 @@ def weighted(shape: tuple[int, ...], fan_in: int, bias: bool) -> dict[str, Array
     The bound sqrt(6 / fan_in) keeps the variance of activations through ReLU (He et al. 2015, equation 10).
     """
     arrays = {"weight": Array(shape=shape, spread=math.sqrt(6 / fan_in))}
-    if bias:
+    if wanted("bias", bias):
         arrays["bias"] = Array(shape=shape[-1:], spread=SPREADS.bias)
     return arrays
 
 
 def scale_and_bias(features: int, epsilon: float) -> dict[str, Array]:
     """Return the scale and the bias behind a normalisation."""
-    if not epsilon > 0:
-        msg = f"epsilon={epsilon!r}: it must be above 0"
+    if not is_number(epsilon) or not epsilon > 0:
+        msg = f"epsilon={epsilon!r}: it must be a number above 0"
         raise ValueError(msg)
     return {
         "scale": Array(shape=(features,), mean=1.0, spread=SPREADS.scale),
@@ -221,6 +224,19 @@ def count(name: str, value: Any, least: int = 1) -> int:
         msg = f"{name}={value!r}: it must be a whole number, at least {least}{_meant(name, value)}"
         raise ValueError(msg)
     return value
+
+
+def wanted(name: str, value: Any) -> bool:
+    """Return an argument that has to be True or False; raise TypeError for anything else."""
+    if not isinstance(value, bool):
+        msg = f"{name}={value!r}: it must be True or False"
+        raise TypeError(msg)
+    return value
+
+
+def is_number(value: Any) -> bool:
+    """Return whether an argument is a number of Python's, which frameworks take alike."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _meant(name: str, value: Any) -> str:

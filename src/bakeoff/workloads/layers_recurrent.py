@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bakeoff.workloads.layers import SPREADS, Array, Layer, count
+from bakeoff.workloads.layers import SPREADS, Array, Layer, count, wanted
 
 LSTM_GATES = ("i", "f", "g", "o")
 """Input, forget, candidate, output: the order of their columns in every array of an LSTM."""
@@ -44,10 +44,7 @@ class _Recurrent(Layer):
         if biases not in (1, 2) or isinstance(biases, bool):
             msg = f"biases={biases!r}: it must be 1 or 2"
             raise ValueError(msg)
-        if not isinstance(bidirectional, bool):
-            msg = f"bidirectional={bidirectional!r}: it must be True or False"
-            raise TypeError(msg)
-        self.gates, self.directions = gates, 2 if bidirectional else 1
+        self.gates, self.directions = gates, 2 if wanted("bidirectional", bidirectional) else 1
         found = shapes(self.in_features, self.hidden, gates, bidirectional=bidirectional, biases=biases)
         self.parameters = {name: Array(shape=shape, spread=_spread(name, shape)) for name, shape in found.items()}
 

@@ -162,7 +162,7 @@ class ArrayFunctions:
     def arange(stop: int) -> Shape:
         """Return integers."""
         found = Shape((layers.count("stop", stop),), integer=True)
-        found.high = stop
+        found.high, found.is_counted = stop, True
         return found
 
     @staticmethod
@@ -190,7 +190,7 @@ class ArrayFunctions:
         chosen = _together("where", a, b)
         found = condition.broadcast_with(chosen)
         found.integer, found.boolean, found.trained = chosen.integer, chosen.boolean, chosen.trained
-        return found
+        return found.ranged(a, b)
 
     @staticmethod
     def logical_not(x: Shape, /) -> Shape:
@@ -223,7 +223,7 @@ class ArrayFunctions:
         check_integer("take", indices)
         axis = axis_of("take", table, axis)
         check_range(f"nn.take along axis {axis} of {table!r}", indices, table.dims[axis])
-        return table.of(*table.dims[:axis], *indices.dims, *table.dims[axis + 1 :])
+        return table.moved(*table.dims[:axis], *indices.dims, *table.dims[axis + 1 :])
 
     @staticmethod
     def take_along_axis(x: Shape, indices: Shape, axis: int) -> Shape:
@@ -236,7 +236,7 @@ class ArrayFunctions:
             msg = f"nn.take_along_axis of {x!r} by {indices!r}: they may differ in the length of axis {axis} alone"
             raise LayoutError(msg)
         check_range(f"nn.take_along_axis along axis {axis} of {x!r}", indices, x.dims[axis])
-        return x.of(*indices.dims)
+        return x.moved(*indices.dims)
 
     @staticmethod
     def segment_sum(x: Shape, segments: Shape, count: int) -> Shape:
@@ -284,7 +284,7 @@ class ArrayFunctions:
         place = axis_of("stack", Shape((*first.dims, 1)), axis)
         found = first.of(*first.dims[:place], len(parts), *first.dims[place:])
         found.trained = any(part.trained for part in parts)
-        return found
+        return found.ranged(*parts)
 
     @staticmethod
     def split(x: Shape, sizes: Sequence[int], axis: int) -> list[Shape]:
@@ -294,7 +294,7 @@ class ArrayFunctions:
         if not isinstance(sizes, (tuple, list)) or sum(layers.count("sizes", size) for size in sizes) != x.dims[place]:
             msg = f"nn.split of {x!r} to {sizes!r}: it takes the lengths of all parts, together those of axis {axis}"
             raise LayoutError(msg)
-        return [x.of(*x.dims[:place], size, *x.dims[place + 1 :]) for size in sizes]
+        return [x.moved(*x.dims[:place], size, *x.dims[place + 1 :]) for size in sizes]
 
     @staticmethod
     def cumsum(x: Shape, axis: int) -> Shape:
@@ -317,7 +317,7 @@ class ArrayFunctions:
         """Return the same shape."""
         check_kind("flip", x, "array")
         axis_of("flip", x, axis)
-        return x.of(*x.dims)
+        return x.moved(*x.dims)
 
     @staticmethod
     def roll(x: Shape, shift: int, axis: int) -> Shape:
@@ -327,7 +327,7 @@ class ArrayFunctions:
             raise LayoutError(msg)
         check_kind("roll", x, "array")
         axis_of("roll", x, axis)
-        return x.of(*x.dims)
+        return x.moved(*x.dims)
 
     @staticmethod
     def pad(x: Shape, widths: Sequence[tuple[int, int]], value: float = 0.0) -> Shape:

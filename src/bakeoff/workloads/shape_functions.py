@@ -277,7 +277,7 @@ class Losses:
 
 def _moved(x: Shape, dims: Iterable[int], move: Callable[[Any, Any], Any], to: Any) -> Shape:
     """Return an array of the same elements in another shape, with the values of those that are known."""
-    found = x.of(*dims)
+    found = x.moved(*dims)
     found.known = None if x.known is None else move(x.known, to)
     return found
 
@@ -315,4 +315,4 @@ def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
     joined[axis] = sum(part.dims[axis] for part in parts)
     found = parts[0].of(*joined)
     found.trained = any(part.trained for part in parts)
-    return found
+    return found.ranged(*parts)

@@ -9,9 +9,12 @@ from bakeoff.workloads import layers_recurrent
 from bakeoff.workloads.shape_checks import check_lengths, check_sequence
 from bakeoff.workloads.shape_layers import Counted
 from bakeoff.workloads.shapes import SEQUENCE_AXES, LayoutError, Shape, check_kind, check_length, check_real, in_scan
+from bakeoff.workloads.steady import changed, noting_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from bakeoff.workloads.steady import Note
 
 
 class _Recurrent(Counted):
@@ -136,12 +139,17 @@ def scan(step: Callable[[Any, Any], Any], state: Any, inputs: Any) -> tuple[Any,
         raise LayoutError(msg)
     _listed("state", state)
     output: Any = None
+    first: list[Note] | None = None
     for place in range(sequences[0].dims[1]):
+        x = _each(partial(_at, place), inputs)
         token = in_scan.set(True)
         try:
-            found = step(state, _each(partial(_at, place), inputs))
+            with noting_place() as notes:
+                found = step(state, x)
         finally:
             in_scan.reset(token)
+        first = notes if first is None else first
+        _check_steady(first, notes, place)
         if not isinstance(found, tuple) or len(found) != len(("state", "output")):
             msg = f"the step of nn.scan returned {found!r}; it must return (state, output)"
             raise LayoutError(msg)
@@ -153,6 +161,18 @@ def scan(step: Callable[[Any, Any], Any], state: Any, inputs: Any) -> tuple[Any,
         state = new
     stacked = _each(lambda one: one.of(one.dims[0], sequences[0].dims[1], *one.dims[1:]), output)
     return state, stacked
+
+
+def _check_steady(first: list[Note] | None, notes: list[Note] | None, place: int) -> None:
+    """Raise LayoutError for a step that does something else at this place than at the first."""
+    found = changed(first, notes) if first is not None and notes is not None else None
+    if found is not None:
+        line, one, other = found
+        msg = (
+            f"the step of nn.scan has {one} at the first place and {other} at place {place} (line {line}): frameworks "
+            "with a loop run it once for all places. What changes from place to place is in the state or the inputs"
+        )
+        raise LayoutError(msg)
 
 
 def _at(place: int, sequence: Shape) -> Shape:

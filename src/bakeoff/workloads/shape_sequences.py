@@ -55,6 +55,9 @@ def ctc(counter: Counter, logits: Shape, labels: Shape, logit_lengths: Shape, la
         msg = f"nn.ctc takes labels (batch, most labels), for a batch of {batch}; these are {labels!r}"
         raise LayoutError(msg)
     check_range(f"nn.ctc of logits {logits.dims}", labels, logits.dims[-1])
+    if labels.least is not None and labels.least < 1:
+        msg = f"nn.ctc takes labels from 1 on, and 0 is the blank; {labels!r} has them from {labels.least} on: low=1"
+        raise LayoutError(msg)
     for name, lengths, sequence in (("logit_lengths", logit_lengths, logits), ("label_lengths", label_lengths, labels)):
         most = None if counter.is_cut else sequence.dims[1]
         check_lengths("ctc", lengths, batch, name, least=1, most=most)

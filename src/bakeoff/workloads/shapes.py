@@ -20,6 +20,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from bakeoff.workloads import shape_operators
+from bakeoff.workloads.steady import note
 from bakeoff.workloads.synonyms import NUMPY, of_attribute
 
 if TYPE_CHECKING:
@@ -110,6 +111,10 @@ class Shape(shape_operators.RefusedOperators):
         """Of integers whose range is known, the smallest."""
         self.high: int | None = None
         """Of these the first that is too large; None: the range is not known."""
+        self.least: int | None = None
+        """Of a batch's integers the smallest that is no padding."""
+        self.is_counted = False
+        """Whether they are those of nn.arange: a part of them may lack the first and the last."""
         self.known: NDArray[np.bool_] | None = None
         """Of booleans that are a constant's, or follow from such alone, the values; None: they are not known."""
 
@@ -137,6 +142,18 @@ class Shape(shape_operators.RefusedOperators):
         """Return an array of another shape that depends on the same, of values of the same kind."""
         return Shape(shape, trained=self.trained, integer=self.integer, boolean=self.boolean)
 
+    def moved(self, *shape: int) -> Shape:
+        """Return the same elements, or some of them, in another shape."""
+        return self.of(*shape).ranged(self)
+
+    def ranged(self, *parts: Shape | int) -> Shape:
+        """Return this array of elements of these, or of these numbers, with the range that all have together."""
+        arrays = [one for one in parts if isinstance(one, Shape)]
+        if self.integer and not any(one.high is None or one.is_counted for one in arrays):
+            self.low = min(one.low if isinstance(one, Shape) else one for one in parts)
+            self.high = max((one.high or 0) if isinstance(one, Shape) else one + 1 for one in parts)
+        return self
+
     def like(self, *, boolean: bool = False) -> Shape:
         """Return the same shape, of real numbers or of booleans; any layout is kept."""
         trained = self.trained and not boolean
@@ -152,6 +169,7 @@ class Shape(shape_operators.RefusedOperators):
     def __getitem__(self, index: Any) -> Shape:
         """Return what indices and slices leave of each axis."""
         places = index if isinstance(index, tuple) else (index,)
+        note("an index", places)
         if len(places) > self.ndim or not all(type(place) is int or isinstance(place, slice) for place in places):
             msg = f"{index!r} is no index of {self!r}; indices are whole numbers and slices{_instead(places)}"
             raise LayoutError(msg)
@@ -168,8 +186,8 @@ class Shape(shape_operators.RefusedOperators):
                     raise LayoutError(msg)
         found = self.of(*(len(range(length)[place]) for length, place in lengths if isinstance(place, slice)))
         found.kind, found.unfolded = self.kind, self.unfolded
-        # A part of nn.arange(n) may lack its first and its last.
-        found.low, found.high = self.low, self.high if self.ndim > 1 else None
+        found.least = self.least
+        found.ranged(self)
         found.known = None if self.known is None else self.known[index]
         return found
 
@@ -180,6 +198,7 @@ class Shape(shape_operators.RefusedOperators):
             raise LayoutError(msg)
         if not isinstance(other, Shape):
             _check_number(other)
+            note("a number", other)
             if self.integer and not isinstance(other, Integral):
                 msg = f"{self!r} of integers is combined with {other!r}; nn.to_float(x) makes them real numbers"
                 raise LayoutError(msg)
@@ -228,7 +247,7 @@ class Shape(shape_operators.RefusedOperators):
             return found
         ends = [int(moved(end)) for end in (self.low, self.high - 1)]
         found = Shape(self.dims, kind=self.kind, unfolded=self.unfolded, integer=True)
-        found.low, found.high = min(ends), max(ends) + 1
+        found.low, found.high, found.is_counted = min(ends), max(ends) + 1, self.is_counted
         return found
 
     def __add__(self, other: Any) -> Shape:
@@ -286,6 +305,7 @@ def of_batch(array: ArraySpec, samples: int) -> Shape:
     if found.integer:
         # Padding is zeros.
         found.low, found.high = min(array.low, 0) if array.length else array.low, array.high
+        found.least = array.low
     return found
 
 
@@ -338,6 +358,8 @@ def _instead(places: tuple[Any, ...]) -> str:
         return (
             "; nn.take(x, indices, axis) takes what stands at integers, nn.where(condition, a, b) chooses by booleans"
         )
+    if any(isinstance(place, str) for place in places):
+        return "; what comes alone, a single input or target, is the array itself and has no name"
     if any(place is Ellipsis for place in places):
         return "; say a slice for each axis: x[:, :, 0]"
     return ""

@@ -100,8 +100,9 @@ def _layer(nn: Any, features: int, heads: int, dense: int) -> Any:
 
         def forward(self, x: Any, mask: Any) -> Any:
             batch, length, _ = x.shape
-            mixed = nn.reshape(self.mixed(self.attention_norm(x)), (batch, length, 3, heads, features // heads))
-            attended = nn.attention(mixed[:, :, 0], mixed[:, :, 1], mixed[:, :, 2], mask=mask)
+            mixed = nn.split(self.mixed(self.attention_norm(x)), (features, features, features), 2)
+            q, k, v = (nn.reshape(one, (batch, length, heads, features // heads)) for one in mixed)
+            attended = nn.attention(q, k, v, mask=mask)
             x = x + self.out(nn.reshape(attended, (batch, length, features)))
             return x + self.narrow(nn.gelu(self.wide(self.dense_norm(x))))
 

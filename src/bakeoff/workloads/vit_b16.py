@@ -86,8 +86,9 @@ def _layer(nn: Any, features: int, heads: int, dense: int) -> Any:
 
         def forward(self, x: Any) -> Any:
             batch, length, _ = x.shape
-            mixed = nn.reshape(self.mixed(x), (batch, length, 3, heads, features // heads))
-            attended = nn.attention(mixed[:, :, 0], mixed[:, :, 1], mixed[:, :, 2])
+            mixed = nn.split(self.mixed(x), (features, features, features), 2)
+            q, k, v = (nn.reshape(one, (batch, length, heads, features // heads)) for one in mixed)
+            attended = nn.attention(q, k, v)
             return self.out(nn.reshape(attended, (batch, length, features)))
 
     class Layer(nn.Module):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _DIGITS = 3
 """Of a total: processes differ in the second or third."""
 
-_EPOCHS = ("first", "second")
-"""Those that are told apart; no later one brings a shape that these have not had, where they are whole passes."""
+TOLD_APART = 2
+"""Epochs of which it is told whether something in them is new; of later ones where something is."""
 
 TRIED = "profiling"
 """The value of the setting conv_algorithm of what tries algorithms."""
@@ -62,17 +62,20 @@ def _of_metric(outcome: Outcome) -> list[str]:
 def _of_shapes(outcome: Outcome) -> list[str]:
     """Return what is new to compilers in each epoch, and how often contenders try algorithms of convolutions."""
     shapes = new_shapes(outcome.comparison)
-    by_epoch = listed(f"{number:,} in the {name}" for number, name in zip(shapes, _EPOCHS, strict=False))
+    if not shapes:
+        return []
+    told = {place: number for place, number in enumerate(shapes, 1) if number or place <= TOLD_APART}
+    by_epoch = listed(f"{number:,} in epoch {place}" for place, number in told.items())
     said = []
     if outcome.comparison.data.entries:
-        said.append(f"Shapes of batches that are new to what compiles by shape: {by_epoch} epoch.")
+        said.append(f"Shapes of batches that are new to what compiles by shape: {by_epoch}.")
     work = outcome.comparison.work
     has_choice = work is None or work.least_macs != work.macs  # as `settings` tells it: some algorithm saves products
     trying = [one.label for one in outcome.contenders if one.settings.get("conv_algorithm") == TRIED]
     if trying and has_choice:
         said.append(
             f"{listed(trying)} {'tries' if len(trying) == 1 else 'try'} the algorithms of each pass of a convolution "
-            f"once for each new shape of its input (conv_algorithm=profiling): {by_epoch} epoch, by that rule; "
+            f"once for each new shape of its input (conv_algorithm=profiling): {by_epoch}, by that rule; "
             "frameworks tell no searches."
         )
     return said

@@ -1,0 +1,139 @@
+"""A model or a loss that would compute something else in its next step is told, with its line, beforehand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bakeoff.spec.errors import ModelFileError
+from bakeoff.workloads.interpreter import check_model
+from bakeoff.workloads.load import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MODEL = """
+import itertools, time
+import numpy as np
+from bakeoff.spec.batch import ArraySpec
+from bakeoff.spec.optimizer import SGD
+from bakeoff.spec.workload import Size, Workload
+
+{top}
+SIZE = Size(batch_size=4, inputs={{"x": ArraySpec(shape=(12, 6))}}, targets={{"y": ArraySpec(dtype="int32", high=5)}})
+WORKLOAD = Workload(
+    name="mine", summary="mine", source="test", sizes={{"full": SIZE}}, optimizer=SGD(learning_rate=0.1)
+)
+
+
+def build(nn, size):
+    around = {around}
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cell = nn.GRUCell(6, 6)
+            self.head = nn.Linear(6, 5)
+
+        def forward(self, x):
+            def step(state, one):
+                {step}
+                return state, state
+
+            last, _ = nn.scan(step, x[:, 0] * 0.0, x)
+            {forward}
+            return self.head(last)
+
+    return Model()
+
+
+def loss(nn, outputs, targets):
+    value = nn.cross_entropy(outputs, targets)
+    {loss}
+    return value
+"""
+
+STEP = "state = self.cell(one, state)"
+
+
+def check(folder: Path, **parts: str) -> None:
+    """Check a model of which these parts are others than usual."""
+    usual = {"top": "", "around": "None", "step": STEP, "forward": "pass", "loss": "pass"}
+    path = folder / "mine.py"
+    path.write_text(MODEL.format(**usual | parts))
+    loaded = load(str(path))
+    check_model(loaded, loaded.size("full"), "train")
+
+
+UNSTEADY = {
+    "a counter of the file in the loss": (
+        {"top": "N = {'n': 0}", "loss": "N['n'] += 1; value = value * (1.0 if N['n'] > 300 else 0.5)"},
+        r"in loss: N is \{'n': 1\} after one step and \{'n': 2\} after the next",
+    ),
+    "a global of the file": (
+        {"top": "N = 0", "loss": "global N; N += 1"},
+        "in loss: N is 1 after one step and 2 after the next",
+    ),
+    "an iterator of the file": (
+        {"top": "N = itertools.count()", "loss": "value = value * min(1.0, (1 + next(N)) / 100)"},
+        "in loss: a number 0.01 in one step, and a number 0.02 in the next",
+    ),
+    "a default": (
+        {
+            "forward": "last = last * 1.0",
+            "top": "def more(n=[0]): n[0] += 1; return n[0]",
+            "loss": "value = value * more()",
+        },
+        "in loss: a number 1 in one step, and a number 2 in the next",
+    ),
+    "a list around the class": (
+        {"around": "[0]", "forward": "around[0] += 1"},
+        r"in forward: around is \[\d+\] after one step and \[\d+\] after the next",
+    ),
+    "an array of NumPy's": (
+        {"around": "np.zeros(1)", "forward": "around[0] += 1"},
+        r"in forward: around is \[\d\.0\] after one step and \[\d\.0\] after the next",
+    ),
+    "a clock": (
+        {"loss": "value = value * time.perf_counter()"},
+        r"in loss: a number \d.* in one step, and a number \d",
+    ),
+    "a generator with a seed outside": (
+        {"top": "R = np.random.default_rng(0)", "forward": "last = last * float(R.random())"},
+        r"in forward: a number 0\.\d+ in one step, and a number 0\.\d+ in the next",
+    ),
+    "what is computed at all": (
+        {"around": "iter(range(9))", "forward": "last = nn.tanh(last) if next(around) % 2 else nn.relu(last)"},
+        r"in forward: nn\.(tanh|relu) .* in one step, and nn\.(tanh|relu) .* in the next",
+    ),
+    "a counter in the step of a loop": (
+        {"around": "[0]", "step": f"around[0] += 1; {STEP} * (1.0 if around[0] % 12 < 8 else 0.5)"},
+        r"the step of nn\.scan has a number 1\.0 at the first place and a number 0\.5 at place \d+ \(line 26\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNSTEADY)
+def test_what_changes_from_step_to_step_is_told(tmp_path: Path, case: str) -> None:
+    """A compiled step runs Python once, and a loop of a framework's own its step once."""
+    parts, told = UNSTEADY[case]
+    with pytest.raises(ModelFileError, match=rf"mine\.py:\d+: {'in forward: ' if 'scan' in told else ''}(?:{told})"):
+        check(tmp_path, **parts)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"top": "SCALE = 0.5", "loss": "value = value * SCALE"},
+        {"top": "KNOWN = {}", "loss": "value = value * KNOWN.setdefault('scale', 0.5)"},
+        {"around": "[0]", "forward": "around[0] = 3; last = last * around[0]"},
+        {"forward": "last = last * float(np.random.default_rng(0).random())"},
+        {"step": f"{STEP} * 0.5 + one * (1.0 - 0.5)"},
+        {"forward": "for scale in (0.5, 0.25): last = last * scale"},
+    ],
+)
+def test_what_is_the_same_in_each_step_passes(tmp_path: Path, parts: dict[str, str]) -> None:
+    """Constants, what is remembered once, and a seed where it is drawn."""
+    check(tmp_path, **parts)
