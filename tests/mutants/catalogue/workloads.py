@@ -90,8 +90,8 @@ MUTANTS = [
         "vit-b16",
         [
             (
-                "nn.attention(mixed[:, :, 0], mixed[:, :, 1], mixed[:, :, 2])",
-                "nn.attention(mixed[:, :, 2], mixed[:, :, 1], mixed[:, :, 0])",
+                "attended = nn.attention(q, k, v)",
+                "attended = nn.attention(v, k, q)",
             )
         ],
     ),
