@@ -319,7 +319,6 @@ MOVES: dict[str, Callable[[Shape], Shape]] = {
     "roll": lambda x: nn.roll(x, 1, 1),
     "take": lambda x: nn.take(x, _integers((5,), 0, 4)),
     "take_along_axis": lambda x: nn.take_along_axis(x, _integers((4, 2), 0, 3), 1),
-    "where": lambda x: nn.where(nn.equal(x, 3), x, 5),
     "index": lambda x: x[:, 1],
 }
 
@@ -337,6 +336,13 @@ def test_integers_keep_their_range_wherever_they_are_moved(name: str) -> None:
     with pytest.raises(LayoutError, match="takes integers from 0 to 49"):
         nn.one_hot(found, 50)
     nn.one_hot(found, 60)
+
+
+def test_integers_that_a_condition_chooses_have_no_known_range() -> None:
+    """It may leave out those that are beyond what they index, which is how integers are clamped."""
+    x = _integers((4, 3), 0, 60)
+    nn.one_hot(nn.where(nn.less(x, 50), x, 1), 50)
+    nn.one_hot(nn.where(nn.equal(x, 0), 0, x - 1), 60)
 
 
 def test_a_part_of_counted_places_has_no_known_range() -> None:

@@ -22,7 +22,7 @@ from bakeoff.workloads.losses import given_inputs
 from bakeoff.workloads.mistakes import told
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, in_loss, of_batch
-from bakeoff.workloads.steady import check_same, kept_around, kept_by, noted, noting, twice
+from bakeoff.workloads.steady import check_same, kept, note, noted, noting, twice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,6 +58,7 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
         outputs = forward(loaded.build, size, Counter(), trains=False, entries=entries)
     _check_outputs(at, outputs, size)
     if not trains or loss is None:
+        _check_forward(loaded.build, size, at, trains=trains)
         return
     sample = size.sample.cut(entries or {})
     inputs, targets = (on_shapes(arrays, size) for arrays in (sample.inputs | size.collected, sample.targets))
@@ -66,26 +67,23 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
     counter.frozen = frozen = frozenset(frozen_of(loaded.workload.optimizer, parameters))
     with told(path, "forward"):
         outputs = forward(loaded.build, size, counter, trains=True, entries=entries)
-    _check_forward(loaded.build, size, at)
+    _check_forward(loaded.build, size, at, trains=True)
     counter = Counter()
     counter.is_built, counter.is_cut = True, bool(entries)
     counter.is_per_sample = SCENARIOS[scenario].per_sample
     with noting(path):
-        nn = vocabulary(counter, trains=True)
-    found: list[Any] = []
+        nn_noted = vocabulary(counter, trains=True)
+    compute = given_inputs(loss)
     token = in_loss.set(size.batch_size)
     try:
-        with told(path, "loss"):
-            runs = twice(
-                path,
-                lambda: found.append(given_inputs(loss)(nn, outputs, targets, inputs)),
-                lambda: kept_around(loss),
-            )
+        with told(path, "loss"):  # without notes first, which would stand between a mistake and its line
+            found = compute(vocabulary(counter, trains=True), outputs, targets, inputs)
+            runs = twice(path, lambda: compute(nn_noted, outputs, targets, inputs), lambda: kept(loss))
     finally:
         in_loss.reset(token)
     line = loss.__code__.co_firstlineno
     check_same(path, f"{path}:{line}: in loss", runs)
-    _check_loss(found[0], f"{path}:{line}", is_partly_frozen=bool(frozen))
+    _check_loss(found, f"{path}:{line}", is_partly_frozen=bool(frozen))
 
 
 def _check_loss(found: Any, at: str, *, is_partly_frozen: bool) -> None:
@@ -96,17 +94,18 @@ def _check_loss(found: Any, at: str, *, is_partly_frozen: bool) -> None:
         raise ModelFileError(msg)
 
 
-def _check_forward(build: Callable[[Any, Size], Any], size: Size, at: str) -> None:
-    """Run a model twice in training; raise ModelFileError where the second step would be another one."""
+def _check_forward(build: Callable[[Any, Size], Any], size: Size, at: str, *, trains: bool) -> None:
+    """Run a model twice; raise UnsteadyError where the second step would be another one."""
     path = build.__code__.co_filename
     counter = Counter()
     inputs = on_shapes(size.sample.inputs | size.collected, size)
     with told(path, "forward"):
         with noting(path):
-            model = build(vocabulary(counter, trains=True), size)
+            model = build(vocabulary(counter, trains=trains), size)
         counter.is_built = True
+        _name(model, counter)
         modules = [(name, part) for name, part in plan.walk(model, "") if isinstance(part, plan.Module)]
-        runs = twice(path, lambda: model(inputs), lambda: kept_by(modules) | kept_around(build))
+        runs = twice(path, lambda: model(inputs), lambda: kept(build, modules))
     check_same(path, at, runs)
 
 
@@ -216,6 +215,7 @@ def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
         del module  # the whole model is in one phase
         return trains
 
+    in_training.__qualname__ = "in_training"  # as a mistake in its arguments is told
     more = shape_map_functions.FUNCTIONS | {"scan": shape_recurrent.scan, "in_training": in_training}
     functions = {name: noted(name, getattr(Functions(counter), name)) for name in FUNCTIONS.keys() - more}
     losses = {name: noted(name, getattr(Losses(counter), name)) for name in LOSSES}
@@ -311,6 +311,7 @@ class _Called(_MadeWithTheModel):
             msg = f"nn.{name} is called without an array; names of arguments differ by framework: self.layer(x)"
             raise LayoutError(msg)
         self.counter.check_held(self, "called")
+        note(f"nn.{name}", getattr(self, "path", ""))
         return super().__call__(*arrays, **named)  # type: ignore[misc]
 
 

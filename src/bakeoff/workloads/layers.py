@@ -6,7 +6,7 @@ Each takes the vocabulary's arguments and refuses wrong ones, so that a mistake 
 from __future__ import annotations
 
 import math
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -90,6 +90,7 @@ class BatchNorm(Layer):
         features = count("features", features)
         if not is_number(momentum) or not 0 < momentum < 1:
             msg = f"momentum={momentum!r}: it is the weight of the new value and must be above 0 and below 1"
+            msg += _meant("", momentum)
             raise ValueError(msg)
         self.parameters = scale_and_bias(features, epsilon)
         mean, variance = (0.0, SPREADS.running_mean), (1.0, SPREADS.running_variance)
@@ -146,9 +147,6 @@ class constant(Layer):  # noqa: N801 - the vocabulary's name for it
             found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else repr(array)
             msg = f"nn.constant takes a NumPy array of real numbers, integers or booleans; this is {found}"
             raise TypeError(msg)
-        if array.dtype.kind == "f" and np.isnan(array).any():
-            msg = "nn.constant of an array that holds NaN: it makes NaN of all that it meets"
-            raise ValueError(msg)
         if array.dtype.kind == "i" and array.size and not -LARGEST <= array.min() <= array.max() < LARGEST:
             msg = f"nn.constant of integers from {array.min()} to {array.max()}: int32 cannot hold them"
             raise ValueError(msg)
@@ -179,7 +177,7 @@ class Dropout(Layer):
     def __init__(self, rate: float) -> None:
         """List nothing: it has no parameters."""
         if not is_number(rate) or not 0 <= rate < 1:
-            msg = f"rate={rate!r}: it must be a number, at least 0 and below 1"
+            msg = f"rate={rate!r}: it must be a number, at least 0 and below 1{_meant('', rate)}"
             raise ValueError(msg)
         self.parameters = {}
         self.rate = rate
@@ -199,7 +197,7 @@ def weighted(shape: tuple[int, ...], fan_in: int, bias: bool) -> dict[str, Array
 def scale_and_bias(features: int, epsilon: float) -> dict[str, Array]:
     """Return the scale and the bias behind a normalisation."""
     if not is_number(epsilon) or not epsilon > 0:
-        msg = f"epsilon={epsilon!r}: it must be a number above 0"
+        msg = f"epsilon={epsilon!r}: it must be a number above 0{_meant('', epsilon)}"
         raise ValueError(msg)
     return {
         "scale": Array(shape=(features,), mean=1.0, spread=SPREADS.scale),
@@ -243,8 +241,10 @@ def _meant(name: str, value: Any) -> str:
     """Return how a padding by name, or a number of NumPy's, is said here; nothing of anything else."""
     if isinstance(value, str):
         return NAMED_PADDINGS.get(value.lower(), "") if name == "padding" else ""
-    is_numpys = isinstance(value, Integral) and not isinstance(value, int)
-    return f"; int({value}) makes one of NumPy's a number of Python's" if is_numpys else ""
+    if isinstance(value, int | float) or not isinstance(value, Real):
+        return ""
+    kind = "int" if isinstance(value, Integral) else "float"
+    return f"; {kind}({value}) makes one of NumPy's a number of Python's"
 
 
 def deviation(std: Any) -> float:

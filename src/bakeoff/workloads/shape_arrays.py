@@ -190,7 +190,7 @@ class ArrayFunctions:
         chosen = _together("where", a, b)
         found = condition.broadcast_with(chosen)
         found.integer, found.boolean, found.trained = chosen.integer, chosen.boolean, chosen.trained
-        return found.ranged(a, b)
+        return found  # of unknown range: a condition may leave out what is beyond one
 
     @staticmethod
     def logical_not(x: Shape, /) -> Shape:

@@ -56,7 +56,10 @@ def ctc(counter: Counter, logits: Shape, labels: Shape, logit_lengths: Shape, la
         raise LayoutError(msg)
     check_range(f"nn.ctc of logits {logits.dims}", labels, logits.dims[-1])
     if labels.least is not None and labels.least < 1:
-        msg = f"nn.ctc takes labels from 1 on, and 0 is the blank; {labels!r} has them from {labels.least} on: low=1"
+        msg = (
+            f"nn.ctc takes labels from 1 on, and 0 is the blank; {labels!r} has them from {labels.least} on. Declare "
+            'low=1, and length="the array with their lengths", beyond which there may be zeros'
+        )
         raise LayoutError(msg)
     for name, lengths, sequence in (("logit_lengths", logit_lengths, logits), ("label_lengths", label_lengths, labels)):
         most = None if counter.is_cut else sequence.dims[1]

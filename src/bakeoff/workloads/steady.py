@@ -2,18 +2,22 @@
 
 A compiled step runs Python once, while it is compiled, and an eager one in each step; a step of `nn.scan` is run once
 by those that have a loop, and for each place by the others. What counts its calls, or reads a clock, is then another
-program in each. Found over shapes: all that meets an array is noted, with its line, in one run and in the next, and so
-is what the file and the model keep.
+program in each. Found over shapes: the numbers and layers that meet an array are noted, with their lines, in one run
+and in the next, and so is what the file and the model keep. What another module, a generator, the environment or a file on
+disk keeps is seen where these two runs differ by it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sys
-from contextlib import contextmanager
+from collections import deque
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import wraps
 from itertools import count, zip_longest
 from numbers import Number
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bakeoff.spec.errors import ModelFileError
@@ -92,6 +96,7 @@ def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     if _noting.get() is None:
         return function
 
+    @wraps(function)
     def called(*arguments: Any, **named: Any) -> Any:
         note(f"nn.{name}", arguments, tuple(named.items()))
         return function(*arguments, **named)
@@ -131,67 +136,120 @@ _WRITTEN_CHARACTERS = 60
 
 
 def check_same(file: str, at: str, runs: tuple[Run, Run]) -> None:
-    """Raise ModelFileError for a line that does something else in the second run, or a number that each run changes."""
+    """Raise UnsteadyError for a line that does something else in the second run, or what each run changes."""
     first, second = runs
     advice = (
-        "a compiled step runs that line while it is compiled, and never again. What changes from step to step comes "
-        "with the batch, or is trained"
+        "a compiled step runs Python once, while it is compiled. What changes from step to step comes with the batch, "
+        "or is trained; what counts or records for yourself alone is left out of a race"
     )
     found = changed(first.notes, second.notes)
     if found is not None:
         line, one, other = found
-        part = at.rpartition(": ")[2]
-        msg = f"{file}:{line}: {part}: {one} in one step, and {other} in the next: {advice}"
+        where = f"{file}:{line}: {at.rpartition(': ')[2]}" if line else at
+        msg = f"{where}: {one} in one step, and {other} in the next: {advice}"
         raise UnsteadyError(msg)
     for name, value in second.kept.items():
         before = first.kept.get(name, "not there")
         if before != value:
-            told = [
-                one if len(one) <= _WRITTEN_CHARACTERS else f"{one[:_WRITTEN_CHARACTERS]}..." for one in (before, value)
-            ]
+            told = [one[:_WRITTEN_CHARACTERS] + "..." * (len(one) > _WRITTEN_CHARACTERS) for one in (before, value)]
             msg = f"{at}: {name} is {told[0]} after one step and {told[1]} after the next: {advice}"
             raise UnsteadyError(msg)
 
 
-_KEPT = (Number, str, tuple, list, dict, set, count)
-"""What may count, or be counted in, beside arrays of NumPy's."""
+def kept(function: Any, modules: Iterable[tuple[str, Any]] = ()) -> dict[str, str]:
+    """Return what a function's file, the variables around it and a model's modules keep, as written.
 
-
-def kept_by(modules: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """Return what modules, by their paths, their classes and the variables around their methods keep, as written."""
-    found: dict[str, str] = {}
+    That is numbers, texts and arrays of NumPy's, and containers and objects of the file's own classes that hold them.
+    """
+    keeper = _Keeper(getattr(function, "__module__", ""))
+    keeper.take("", getattr(function, "__globals__", {}))
+    keeper.function("", function)
     for path, module in modules:
-        for holder in (type(module), module):
-            found |= {f"{path}.{name}".lstrip("."): value for name, value in _of(vars(holder)).items()}
-        for method in vars(type(module)).values():
-            found |= _around(method)
-    return found
+        for kind in reversed(type(module).__mro__[:-1]):
+            keeper.take(f"{path}.", vars(kind))
+        keeper.take(f"{path}.", vars(module))
+    return keeper.found
 
 
-def kept_around(function: Any) -> dict[str, str]:
-    """Return what a function's file, the variables around it and its defaults keep, as written."""
-    return _of(getattr(function, "__globals__", {})) | _around(function)
+_PLAIN = (bool, int, float, complex, str, bytes, bytearray, type(None))
+
+_DEPTH = 6
+"""Of containers and objects within each other: configurations are nested three or four deep."""
 
 
-def _around(function: Any) -> dict[str, str]:
-    """Return the variables around a function, and its defaults; nothing of what is no function of Python's."""
-    if not isinstance(function, FunctionType):
-        return {}
-    found = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # It is set later.
-            continue
-    defaults = {f"a default of {function.__name__}": function.__defaults__} if function.__defaults__ else {}
-    return _of(found | defaults)
+class _Keeper:
+    """Collects what may count, by name, as written."""
+
+    def __init__(self, module: str) -> None:
+        """Begin; objects and classes of this module are looked into."""
+        self.found: dict[str, str] = {}
+        self._module = module
+        self._arrays: dict[int, str] = {}
+        self._seen: set[int] = set()
+
+    def take(self, before: str, named: Mapping[str, Any]) -> None:
+        """Take what has a name, each part by itself; `before` stands before the names."""
+        for name, one in dict(named).items():
+            if name[:2] == "__":
+                continue
+            told = f"{before}{name}".lstrip(".")
+            kind = type(one)  # isinstance would ask the value itself, which may be a stranger's proxy
+            inner = one.fget if kind is property else one.__func__ if kind in {staticmethod, classmethod} else one
+            if type(inner) is FunctionType:
+                self.function(f"{told}: ", inner)
+            elif issubclass(kind, type):
+                if one.__module__ == self._module and id(one) not in self._seen:
+                    self._seen.add(id(one))
+                    self.take(f"{told}.", vars(one))
+            elif (written := self._written(one, _DEPTH)) is not None:
+                self.found[told] = written
+
+    def function(self, before: str, function: Any) -> None:
+        """Take the variables around a function of the file, its defaults and its attributes."""
+        if type(function) is not FunctionType or function.__module__ != self._module or id(function) in self._seen:
+            return
+        self._seen.add(id(function))
+        around = {}
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            with suppress(ValueError):  # It is set later.
+                around[name] = cell.cell_contents
+        self.take("", around)
+        self.take(before, vars(function) | {"defaults": function.__defaults__ or ()})
+
+    def _written(self, one: Any, depth: int) -> str | None:
+        """Write a value; None of what is none, such as an object of a library's, whose text may be its address."""
+        kind = type(one)
+        if kind.__module__ == "numpy" and hasattr(one, "tobytes"):
+            return self._array(one)
+        if kind is int:
+            return str(one) if one.bit_length() < 1000 else hex(one)  # noqa: PLR2004 - Python writes no longer ones
+        if kind in _PLAIN or kind is count:
+            return repr(one)
+        return self._container(one, depth - 1) if depth else None
+
+    def _container(self, one: Any, depth: int) -> str | None:
+        """Write what holds others; None of what is no container."""
+        kind = type(one)
+        if kind in {tuple, list, deque, set, frozenset}:
+            parts = [str(self._written(each, depth)) for each in one]
+            return f"[{', '.join(sorted(parts) if kind in {set, frozenset} else parts)}]"
+        if kind is dict or kind is SimpleNamespace or kind.__module__ == self._module:
+            named = one if kind is dict else getattr(one, "__dict__", {})
+            pairs = [(self._written(key, 1), self._written(value, depth)) for key, value in list(named.items())]
+            return f"{{{', '.join(f'{key}: {value}' for key, value in pairs)}}}"
+        return None
+
+    def _array(self, array: Any) -> str:
+        """Write an array of NumPy's: a small one by its values, another by its bytes' hash."""
+        if array.dtype.hasobject:
+            return str(array.shape)
+        if array.size <= _FEW:
+            return repr(array.tolist())
+        if id(array) not in self._arrays:
+            digest = hashlib.sha256(array.tobytes()).hexdigest()
+            self._arrays[id(array)] = f"an array {array.shape} of sha256 {digest}"
+        return self._arrays[id(array)]
 
 
-def _of(named: Mapping[str, Any]) -> dict[str, str]:
-    """Return what may count of these, as written; arrays by all their values."""
-    found = {}
-    for name, one in named.items():
-        is_array = type(one).__module__ == "numpy" and hasattr(one, "tolist")
-        if name[:2] != "__" and (is_array or isinstance(one, _KEPT)):
-            found[name] = repr(one.tolist() if is_array else one)
-    return found
+_FEW = 64
+"""Elements of an array that is written by its values."""
