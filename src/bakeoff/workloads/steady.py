@@ -3,8 +3,8 @@
 A compiled step runs Python once, while it is compiled, and an eager one in each step; a step of `nn.scan` is run once
 by those that have a loop, and for each place by the others. What counts its calls, or reads a clock, is then another
 program in each. Found over shapes: the numbers and layers that meet an array are noted, with their lines, in one run
-and in the next, and so is what the file and the model keep. What another module, a generator, the environment or a file on
-disk keeps is seen where these two runs differ by it.
+and in the next, and so is what the file and the model keep. What another module, a generator, the environment or a
+file on disk keeps is seen where these two runs differ by it.
 """
 
 from __future__ import annotations
@@ -173,6 +173,9 @@ def kept(function: Any, modules: Iterable[tuple[str, Any]] = ()) -> dict[str, st
 
 _PLAIN = (bool, int, float, complex, str, bytes, bytearray, type(None))
 
+_SHORT = {int, float, str, bool}
+"""Parts that are written as Python writes their list."""
+
 _DEPTH = 6
 """Of containers and objects within each other: configurations are nested three or four deep."""
 
@@ -230,6 +233,9 @@ class _Keeper:
     def _container(self, one: Any, depth: int) -> str | None:
         """Write what holds others; None of what is no container."""
         kind = type(one)
+        if kind in {tuple, list} and {type(each) for each in one} <= _SHORT:
+            with suppress(ValueError):  # of an integer of more digits than Python writes
+                return repr(one)  # at once: a corpus may be millions of them
         if kind in {tuple, list, deque, set, frozenset}:
             parts = [str(self._written(each, depth)) for each in one]
             return f"[{', '.join(sorted(parts) if kind in {set, frozenset} else parts)}]"
