@@ -314,6 +314,15 @@ def test_an_argument_of_another_type_is_told_with_what_it_must_be(tmp_path: Path
         checked(path)
 
 
+def test_numpys_types_and_numbers_are_taken_in_a_declaration(tmp_path: Path) -> None:
+    """numpy.int32 is the int32 that is meant, and a rate of NumPy's a number."""
+    path = write(tmp_path, VECTOR, WIDE, "return self.head(x)")
+    text = path.read_text().replace('dtype="int32"', "dtype=__import__('numpy').int32")
+    path.write_text(text.replace("learning_rate=0.1", "learning_rate=__import__('numpy').float32(0.1)"))
+    checked(path)
+    assert isinstance(load(path).workload.optimizer.learning_rate, float)
+
+
 def test_a_single_input_by_its_name_is_told(tmp_path: Path) -> None:
     """It comes as the array itself."""
     with pytest.raises(ModelFileError, match="a single input or target, is the array itself and has no name"):
@@ -358,6 +367,12 @@ def test_a_number_that_a_model_keeps_may_be_set_in_forward(tmp_path: Path, made:
         ("SGD(learning_rate=0.1)", "SGD(lr=0.1)", "mine.py:7: .*'lr'. SGD has learning_rate, momentum,"),
         ("batch_size=4", "batchsize=4", "mine.py:6: .*'batchsize'. Size has batch_size, input_shape,"),
         ('dtype="int32"', 'dtype="int64"', "'int64' .*dtype; valid: float32, int32, bool"),
+        ('dtype="int32"', "dtype=int", "'int' .*dtype; valid: float32, int32, bool"),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=lambda step: 0.1)",
+            "optimizer.schedule: expected one of those that there are; valid: Constant, Linear, .*WarmupStableDecay",
+        ),
     ],
 )
 def test_a_declaration_is_told_what_it_has(old: str, new: str, told: str, tmp_path: Path) -> None:

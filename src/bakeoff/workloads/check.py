@@ -44,7 +44,7 @@ def check_fields(path: Path, declared: Any) -> Workload:
         raise ModelFileError(msg)
     try:
         # Structs take any value when they are made; converting checks the types.
-        workload = msgspec.convert(msgspec.to_builtins(declared), Workload)
+        workload = msgspec.convert(msgspec.to_builtins(declared, enc_hook=_plain), Workload)
     except (msgspec.ValidationError, TypeError) as error:
         msg = f"{path}: WORKLOAD: {_in_words(str(error))}{_valid(str(error))}"
         raise ModelFileError(msg) from error
@@ -54,18 +54,31 @@ def check_fields(path: Path, declared: Any) -> Workload:
     return workload
 
 
+def _plain(value: Any) -> Any:
+    """Return what stands for a value that no field takes: NumPy's numbers and types as Python's, else what it is."""
+    if isinstance(value, type(Workload)):
+        raise TypeError(repr(type(value)))  # a struct's class, which is not called
+    if type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "item"):
+        return value.item()
+    name: str = value.__name__ if isinstance(value, type) else getattr(value, "name", type(value).__name__)
+    return name
+
+
 def _in_words(error: str) -> str:
     """Return an error of msgspec with the field first: "optimizer.schedule.every: expected int, got float"."""
     if "StructMeta" in error:
         return "a class stands where one of its values belongs; call it, as in schedule=Cosine(steps=1000)"
     text, is_placed, place = error.replace("`", "").partition(" - at $.")
     text = text.replace("Expected array", "Expected a tuple")  # msgspec's word for what JSON writes in brackets
+    text = text.replace("Expected object | null, got str", "Expected one of those that there are")
     return f"{place}: e{text[1:]}" if is_placed and text.startswith("Expected") else error.replace("`", "")
 
 
 def _valid(error: str) -> str:
     """Return the words that the field takes which an error of msgspec ends with; nothing where it takes others."""
     field = error.rstrip("`").rpartition(".")[2]
+    if field == "schedule":
+        return f"; valid: {', '.join(kind.__name__ for kind in get_args(Schedule))}"
     for kind in (ArraySpec, Law):
         words = get_args(get_type_hints(kind).get(field))
         if words and all(isinstance(word, str) for word in words):
