@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.environments.declared import framework
+from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.spec.group import BATCH_STATISTICS, LOCAL, SYNC
 from bakeoff.spec.optimizer import frozen_of
 from bakeoff.spec.per_sample import OPTION
@@ -74,6 +75,8 @@ def _of_loops(loop_bytes: int, scenario: Scenario, plans: Sequence[ContenderPlan
     if loop_bytes < MUCH_BYTES or not SCENARIOS[scenario].trains:
         return []
     found = []
+    free_bytes = available_memory_bytes()
+    free = f"; {free_bytes / 1e9:,.0f} GB are free now" if free_bytes is not None else ""
     for one in plans:
         kept = framework(one.contender.framework).info.loop_gradients
         if kept is None or (kept.variable and kept.variable in os.environ):
@@ -81,7 +84,9 @@ def _of_loops(loop_bytes: int, scenario: Scenario, plans: Sequence[ContenderPlan
         told = (
             f"{one.contender.label} {'keeps' if kept.kept == 'all' else 'may keep'} what each step of a loop adds to "
         )
-        told += f"the gradients of its weights until the last step: some {loop_bytes / 1e9:,.0f} GB of memory in all."
+        told += (
+            f"the gradients of its weights until the last step: some {loop_bytes / 1e9:,.0f} GB of memory in all{free}."
+        )
         told += f" With {kept.variable}={kept.value} in the environment it keeps little." if kept.variable else ""
         found.append(told)
     return found
