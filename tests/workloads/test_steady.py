@@ -144,6 +144,27 @@ def test_what_changes_from_step_to_step_is_told(tmp_path: Path, case: str) -> No
         check(tmp_path, **parts)
 
 
+@pytest.mark.parametrize(
+    "used",
+    [
+        *("last = around[0] * 1.0", "last = nn.tanh(around[0])", "last = nn.concat([around[0], last], 0)[:4]"),
+        *("last = self.other(x[:, 0], around[0])", "last = last + around[0]", "last = around[0][:, :]"),
+    ],
+)
+def test_an_array_of_a_loops_step_outside_of_it_is_told(tmp_path: Path, used: str) -> None:
+    """In JAX it would be a tracer that has leaked."""
+    with pytest.raises(
+        ModelFileError, match=r"mine\.py:\d+: in forward: .* was made in a step of nn\.scan and is used"
+    ):
+        check(tmp_path, around="[None]", step=f"{STEP}; around[0] = state", forward=used)
+
+
+def test_a_scan_within_a_scan_takes_what_is_around_it(tmp_path: Path) -> None:
+    """Arrays of the outer step belong to the inner one, too."""
+    step = "state = nn.scan(lambda s, o: (self.cell(o, s) + state * 0.0, s), state, x)[0]"
+    check(tmp_path, step=step, forward="last = last * 1.0")
+
+
 def test_inference_is_run_twice_too(tmp_path: Path) -> None:
     """A compiled step of inference runs Python once as well."""
     with pytest.raises(ModelFileError, match=r"in forward: around is \[\d+\] after one step"):

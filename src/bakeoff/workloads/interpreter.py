@@ -217,9 +217,20 @@ def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
 
     in_training.__qualname__ = "in_training"  # as a mistake in its arguments is told
     more = shape_map_functions.FUNCTIONS | {"scan": shape_recurrent.scan, "in_training": in_training}
-    functions = {name: noted(name, getattr(Functions(counter), name)) for name in FUNCTIONS.keys() - more}
-    losses = {name: noted(name, getattr(Losses(counter), name)) for name in LOSSES}
+    functions = {
+        name: noted(name, getattr(Functions(counter), name), _check_places) for name in FUNCTIONS.keys() - more
+    }
+    losses = {name: noted(name, getattr(Losses(counter), name), _check_places) for name in LOSSES}
     return SimpleNamespace(**layers, **functions, **more, **losses)
+
+
+def _check_places(arguments: Any) -> None:
+    """Raise LayoutError for an array among these that is used outside of the scan whose step has made it."""
+    for one in arguments:
+        if isinstance(one, Shape):
+            one.check_place()
+        elif isinstance(one, tuple | list):
+            _check_places(one)
 
 
 def _one_or_named(arrays: dict[str, Shape]) -> Shape | dict[str, Shape]:
@@ -312,6 +323,7 @@ class _Called(_MadeWithTheModel):
             raise LayoutError(msg)
         self.counter.check_held(self, "called")
         note(f"nn.{name}", getattr(self, "path", ""))
+        _check_places((*arrays, *named.values()))
         return super().__call__(*arrays, **named)  # type: ignore[misc]
 
 

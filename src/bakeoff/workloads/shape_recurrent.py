@@ -140,9 +140,10 @@ def scan(step: Callable[[Any, Any], Any], state: Any, inputs: Any) -> tuple[Any,
     _listed("state", state)
     output: Any = None
     first: list[Note] | None = None
+    inside = (*in_scan.get(), object())
     for place in range(sequences[0].dims[1]):
         x = _each(partial(_at, place), inputs)
-        token = in_scan.set(True)
+        token = in_scan.set(inside)
         try:
             with noting_place() as notes:
                 found = step(state, x)
@@ -160,7 +161,7 @@ def scan(step: Callable[[Any, Any], Any], state: Any, inputs: Any) -> tuple[Any,
             raise LayoutError(msg)
         state = new
     stacked = _each(lambda one: one.of(one.dims[0], sequences[0].dims[1], *one.dims[1:]), output)
-    return state, stacked
+    return _each(lambda one: one.moved(*one.dims), state), stacked
 
 
 def _check_steady(first: list[Note] | None, notes: list[Note] | None, place: int) -> None:

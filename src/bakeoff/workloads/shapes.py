@@ -41,8 +41,8 @@ SEQUENCE_AXES = 3
 
 Kind = Literal["map", "flat", "array"]
 
-in_scan: ContextVar[bool] = ContextVar("in_scan", default=False)
-"""Whether a step of `scan` is being run."""
+in_scan: ContextVar[tuple[object, ...]] = ContextVar("in_scan", default=())
+"""The scans of which a step is being run, the innermost one last."""
 
 in_loss: ContextVar[int] = ContextVar("in_loss", default=0)
 """How many samples the loss that is being run is of; 0: none is."""
@@ -99,6 +99,8 @@ class Shape(shape_operators.RefusedOperators):
         boolean: bool = False,
     ) -> None:
         """Take the length of every axis; `unfolded` is the (height, width, channels) of a flat one."""
+        self.made_in = in_scan.get()[-1:]
+        """The scan in whose step it was made; none outside of any."""
         self.dims = tuple(shape)
         """The length of every axis."""
         self.trained = trained
@@ -168,6 +170,7 @@ class Shape(shape_operators.RefusedOperators):
 
     def __getitem__(self, index: Any) -> Shape:
         """Return what indices and slices leave of each axis."""
+        self.check_place()
         places = index if isinstance(index, tuple) else (index,)
         note("an index", places)
         if len(places) > self.ndim or not all(type(place) is int or isinstance(place, slice) for place in places):
@@ -191,8 +194,20 @@ class Shape(shape_operators.RefusedOperators):
         found.known = None if self.known is None else self.known[index]
         return found
 
+    def check_place(self) -> None:
+        """Raise LayoutError for an array that a step of a scan has made, outside of that scan."""
+        if self.made_in and self.made_in[0] not in in_scan.get():
+            msg = (
+                f"{self!r} was made in a step of nn.scan and is used outside of it, where frameworks with a loop have "
+                "no such array; return it from the step, as its output or in the state"
+            )
+            raise LayoutError(msg)
+
     def combined(self, other: Any) -> Shape:
         """Return what + - * give: both of one kind of values, with axes of length 1 broadcast."""
+        for one in (self, other):
+            if isinstance(one, Shape):
+                one.check_place()
         if self.boolean or (isinstance(other, Shape) and other.boolean):
             msg = f"{self!r} of {self.values} is combined with {_told(other)}; nn.to_float(x) makes them 0.0 and 1.0"
             raise LayoutError(msg)

@@ -91,13 +91,14 @@ def _written(one: object) -> str:
     return repr(one) if one is None or isinstance(one, Number | slice) else type(one).__name__
 
 
-def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of the vocabulary that notes its calls; itself where nobody asks."""
+def noted(name: str, function: Callable[..., Any], check: Callable[[Any], None]) -> Callable[..., Any]:
+    """Return a function of the vocabulary that checks its arguments and notes its calls; itself where nobody asks."""
     if _noting.get() is None:
         return function
 
     @wraps(function)
     def called(*arguments: Any, **named: Any) -> Any:
+        check((*arguments, *named.values()))
         note(f"nn.{name}", arguments, tuple(named.items()))
         return function(*arguments, **named)
 
