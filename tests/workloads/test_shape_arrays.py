@@ -358,3 +358,22 @@ def test_ranges_of_several_arrays_are_those_of_all() -> None:
     joined = nn.concat([low, high], 1)
     assert (joined.low, joined.high) == (-2, 9)
     assert nn.concat([low, Shape((4, 3), integer=True)], 1).high is None
+
+
+def test_masks_of_counted_places_are_known() -> None:
+    """So that one of which a row allows nothing is told, as a constant's is."""
+    rows, columns = nn.reshape(nn.arange(4), (4, 1)), nn.reshape(nn.arange(4), (1, 4))
+    assert np.array_equal(nn.less(columns, rows).known, np.tri(4, k=-1, dtype=bool))
+    assert np.array_equal(nn.less_equal(columns, rows + 1).known, np.tri(4, k=1, dtype=bool))
+    assert np.array_equal(nn.less((nn.arange(4) * -1)[1:3] + 5, 4).known, [False, True])
+    assert nn.less(columns, _integers((4, 1), 0, 4)).known is None
+    assert nn.less(nn.arange(2**12), nn.reshape(nn.arange(2**12), (2**12, 1))).known is None
+
+
+def test_a_strict_causal_mask_is_told() -> None:
+    """Its first place sees nothing, of which each framework makes something else."""
+    rows, columns = nn.reshape(nn.arange(6), (6, 1)), nn.reshape(nn.arange(6), (1, 6))
+    q = Shape((4, 6, 2, 3), trained=True)
+    nn.attention(q, q, q, mask=nn.reshape(nn.less_equal(columns, rows), (1, 1, 6, 6)))
+    with pytest.raises(LayoutError, match="nothing"):
+        nn.attention(q, q, q, mask=nn.reshape(nn.less(columns, rows), (1, 1, 6, 6)))

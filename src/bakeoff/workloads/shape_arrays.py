@@ -23,6 +23,10 @@ EVERY_ELEMENT = (
 """Functions of one array of real numbers, in any layout."""
 
 
+MOST_KNOWN = 2**22
+"""Of elements whose values are computed: a mask of 2048 places by as many."""
+
+
 def _compared(function: str, a: Any, b: Any, /) -> Shape:
     """Return what a comparison gives: booleans, in the layout of both; of booleans not every framework has an order."""
     _an_array(function, a, b)
@@ -30,7 +34,11 @@ def _compared(function: str, a: Any, b: Any, /) -> Shape:
     if found.boolean and function != "equal":
         msg = f"nn.{function} of booleans, {a!r} and {b!r}: nn.logical_and and nn.logical_not say what is meant"
         raise LayoutError(msg)
-    return found.like(boolean=True)
+    found = found.like(boolean=True)
+    values = [one.known if isinstance(one, Shape) else one for one in (a, b)]
+    if all(value is not None for value in values) and math.prod(found.dims) <= MOST_KNOWN:
+        found.known = getattr(np, function)(*values)
+    return found
 
 
 def _combined(function: str, a: Any, b: Any, /) -> Shape:
@@ -163,6 +171,7 @@ class ArrayFunctions:
         """Return integers."""
         found = Shape((layers.count("stop", stop),), integer=True)
         found.high, found.is_counted = stop, True
+        found.known = np.arange(stop) if stop <= MOST_KNOWN else None
         return found
 
     @staticmethod

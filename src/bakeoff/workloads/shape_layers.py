@@ -52,7 +52,7 @@ class constant(layers.constant, _Held):  # noqa: N801 - the vocabulary's name fo
             raise LayoutError(msg)
         layers.constant.__init__(self, array)
         Shape.__init__(self, array.shape, integer=array.dtype.kind == "i", boolean=array.dtype.kind == "b")
-        self.known = array if self.boolean else None
+        self.known = array if self.boolean or self.integer else None
 
 
 class Counted(layers.Layer):

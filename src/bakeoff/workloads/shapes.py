@@ -26,7 +26,6 @@ from bakeoff.workloads.synonyms import NUMPY, of_attribute
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from bakeoff.spec.batch import ArraySpec
@@ -117,8 +116,8 @@ class Shape(shape_operators.RefusedOperators):
         """Of a batch's integers the smallest that is no padding."""
         self.is_counted = False
         """Whether they are those of nn.arange: a part of them may lack the first and the last."""
-        self.known: NDArray[np.bool_] | None = None
-        """Of booleans that are a constant's, or follow from such alone, the values; None: they are not known."""
+        self.known: NDArray[Any] | None = None
+        """Of booleans and integers that follow from constants and nn.arange alone, the values; None: not known."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -255,14 +254,16 @@ class Shape(shape_operators.RefusedOperators):
         trained, integer = self.trained or other.trained, self.integer and other.integer
         return Shape(lengths, trained=trained, kind=kind, unfolded=unfolded, integer=integer)
 
-    def _ranged(self, other: Any, moved: Callable[[int], int]) -> Shape:
-        """Return what + - * give; of integers and a number with the range that it moves them to."""
+    def _ranged(self, other: Any, compute: Callable[[Any], Any]) -> Shape:
+        """Return what + - * give; of integers and a number with the range and the values that it makes of them."""
         found = self.combined(other)
-        if found is not self or self.high is None:
+        if found is not self or (self.high is None and self.known is None):
             return found
-        ends = [int(moved(end)) for end in (self.low, self.high - 1)]
         found = Shape(self.dims, kind=self.kind, unfolded=self.unfolded, integer=True)
-        found.low, found.high, found.is_counted = min(ends), max(ends) + 1, self.is_counted
+        found.known = None if self.known is None else compute(self.known)
+        if self.high is not None:
+            ends = [int(compute(end)) for end in (self.low, self.high - 1)]
+            found.low, found.high, found.is_counted = min(ends), max(ends) + 1, self.is_counted
         return found
 
     def __add__(self, other: Any) -> Shape:
