@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from inside import drawn, engine_of, model_in, options_of, run_inside
-from zoo_steps import by_turns, call_of, ratio_of
+from zoo_steps import add_arguments, by_turns, call_of, ratio_of
 
 WORKLOADS = {"gpt2": 2, "vit-b16": 2, "text-transformer": 32}
 """With their batch."""
@@ -89,13 +89,8 @@ def times(framework: str, workload: str, scenario: Any, seconds: float) -> dict[
 def main() -> None:
     """Measure every pair, print the table and write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS), choices=list(WORKLOADS))
-    parser.add_argument("--frameworks", nargs="+", default=["torch", "tensorflow", "jax", "jittor", "mlx"])
-    parser.add_argument("--scenarios", nargs="+", default=["train", "infer"])
-    parser.add_argument("--seconds", type=float, default=60.0, help="for each pair, after its warm-up")
-    parser.add_argument("--output", type=Path)
-    parser.add_argument("--pair", nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
+    add_arguments(parser, WORKLOADS, ["torch", "tensorflow", "jax", "jittor", "mlx"])
+    parser.set_defaults(workloads=list(WORKLOADS))
     asked = parser.parse_args()
     if asked.pair:
         asked.into.write_text(json.dumps(times(*asked.pair, asked.seconds)))

@@ -38,7 +38,7 @@ from inside import batch_of, drawn, engine_of, model_in, model_of, options_of, r
 from zoo_pairs import LANGUAGE, LAYERS, SEQUENCES, SIZES, of_workload, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
 WARM_UP_TURNS = 3
 """Steps of each before the first that counts: compiling, and an allocator that finds its size."""
@@ -173,17 +173,22 @@ def ratio_of(first: list[float], second: list[float]) -> tuple[float, float, flo
     return math.exp(interval.estimate), math.exp(interval.low), math.exp(interval.high)
 
 
-def main() -> None:
-    """Measure every pair, print the table and write it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workloads", nargs="+", default=list(SIZES), choices=[*SIZES, *SEQUENCES, *LANGUAGE, *LAYERS])
-    parser.add_argument("--frameworks", nargs="+", default=["torch", "tensorflow", "jax"])
+def add_arguments(parser: argparse.ArgumentParser, workloads: Iterable[str], frameworks: Sequence[str]) -> None:
+    """Add what a benchmark takes whose pairs are of a workload, a framework and a scenario."""
+    parser.add_argument("--workloads", nargs="+", default=list(SIZES), choices=list(workloads))
+    parser.add_argument("--frameworks", nargs="+", default=list(frameworks))
     parser.add_argument("--scenarios", nargs="+", default=["train", "infer"])
-    parser.add_argument("--depth", type=int, help="layers of BERT and GPT-2, in place of two")
     parser.add_argument("--seconds", type=float, default=60.0, help="for each pair, after its warm-up")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--pair", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
+
+
+def main() -> None:
+    """Measure every pair, print the table and write it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser, [*SIZES, *SEQUENCES, *LANGUAGE, *LAYERS], ["torch", "tensorflow", "jax"])
+    parser.add_argument("--depth", type=int, help="layers of BERT and GPT-2, in place of two")
     asked = parser.parse_args()
     if asked.pair:
         asked.into.write_text(json.dumps(times(*asked.pair, asked.seconds, asked.depth)))

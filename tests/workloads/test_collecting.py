@@ -64,6 +64,7 @@ def test_what_is_collected_is_an_input_of_the_updates(tmp_path: Path) -> None:
         ("def collect(self, x): return {'other': self.head(x['noise'])}", "the size declares seen"),
         ("def collect(self, x): return {'seen': x['noise']}", r"\(4, 6\) as 'seen'; the size declares .*\(4, 5\)"),
         ("def collect(self, x): return self.head(x['noise'])", "return a dict"),
+        ("def collect(self, x, n=[0]): n[0] += 1; return {'seen': self.head(x['noise'])}", "collect: defaults is"),
     ],
 )
 def test_another_collection_is_told_before_anything_is_started(tmp_path: Path, collect: str, told: str) -> None:

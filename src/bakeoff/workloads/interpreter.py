@@ -6,6 +6,7 @@ fit, an axis of a feature map that is named by hand. On the way a `Counter` gets
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from inspect import signature, unwrap
 from types import SimpleNamespace
@@ -25,7 +26,7 @@ from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, in_loss, of_b
 from bakeoff.workloads.steady import check_same, kept, note, noted, noting, twice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from bakeoff.spec.batch import ArraySpec
     from bakeoff.spec.scenario import Scenario
@@ -47,7 +48,7 @@ def check_model(
 
 
 def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapping[str, int] | None) -> None:
-    """Run model and loss once."""
+    """Run model and loss; at the size's own lengths twice more, since a step may be another one than the one before."""
     parameters = plan.parameters(loaded.build, size)
     path = loaded.build.__code__.co_filename
     _check_count(loaded, size, sum(array.count for array in parameters.values()))
@@ -58,7 +59,8 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
         outputs = forward(loaded.build, size, Counter(), trains=False, entries=entries)
     _check_outputs(at, outputs, size)
     if not trains or loss is None:
-        _check_forward(loaded.build, size, at, trains=trains)
+        if not entries:
+            _check_forward(loaded.build, size, at, trains=trains)
         return
     sample = size.sample.cut(entries or {})
     inputs, targets = (on_shapes(arrays, size) for arrays in (sample.inputs | size.collected, sample.targets))
@@ -67,23 +69,33 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
     counter.frozen = frozen = frozenset(frozen_of(loaded.workload.optimizer, parameters))
     with told(path, "forward"):
         outputs = forward(loaded.build, size, counter, trains=True, entries=entries)
-    _check_forward(loaded.build, size, at, trains=True)
     counter = Counter()
     counter.is_built, counter.is_cut = True, bool(entries)
     counter.is_per_sample = SCENARIOS[scenario].per_sample
+    compute, nn = given_inputs(loss), vocabulary(counter, trains=True)
+    with _in_loss(path, size):
+        found = compute(nn, outputs, targets, inputs)
+    line = loss.__code__.co_firstlineno
+    _check_loss(found, f"{path}:{line}", is_partly_frozen=bool(frozen))
+    if entries:
+        return
+    _check_forward(loaded.build, size, at, trains=True)
     with noting(path):
-        nn_noted = vocabulary(counter, trains=True)
-    compute = given_inputs(loss)
+        nn = vocabulary(counter, trains=True)
+    with _in_loss(path, size):
+        runs = twice(path, lambda: compute(nn, outputs, targets, inputs), lambda: kept(loss))
+    check_same(path, f"{path}:{line}: in loss", runs)
+
+
+@contextmanager
+def _in_loss(path: str, size: Size) -> Iterator[None]:
+    """Run a loss over shapes of a batch of this size within it; raise ModelFileError, with the line, where it fails."""
     token = in_loss.set(size.batch_size)
     try:
-        with told(path, "loss"):  # without notes first, which would stand between a mistake and its line
-            found = compute(vocabulary(counter, trains=True), outputs, targets, inputs)
-            runs = twice(path, lambda: compute(nn_noted, outputs, targets, inputs), lambda: kept(loss))
+        with told(path, "loss"):
+            yield
     finally:
         in_loss.reset(token)
-    line = loss.__code__.co_firstlineno
-    check_same(path, f"{path}:{line}: in loss", runs)
-    _check_loss(found, f"{path}:{line}", is_partly_frozen=bool(frozen))
 
 
 def _check_loss(found: Any, at: str, *, is_partly_frozen: bool) -> None:
@@ -105,7 +117,13 @@ def _check_forward(build: Callable[[Any, Size], Any], size: Size, at: str, *, tr
         counter.is_built = True
         _name(model, counter)
         modules = [(name, part) for name, part in plan.walk(model, "") if isinstance(part, plan.Module)]
-        runs = twice(path, lambda: model(inputs), lambda: kept(build, modules))
+
+        def step() -> None:
+            if size.collected:
+                _check_collected(model, on_shapes(size.sample.inputs, size), size, counter)
+            model(inputs)
+
+        runs = twice(path, step, lambda: kept(build, modules))
     check_same(path, at, runs)
 
 

@@ -147,12 +147,11 @@ class Shape(shape_operators.RefusedOperators):
         """Return the same elements, or some of them, in another shape."""
         return self.of(*shape).ranged(self)
 
-    def ranged(self, *parts: Shape | int) -> Shape:
-        """Return this array of elements of these, or of these numbers, with the range that all have together."""
-        arrays = [one for one in parts if isinstance(one, Shape)]
-        if self.integer and not any(one.high is None or one.is_counted for one in arrays):
-            self.low = min(one.low if isinstance(one, Shape) else one for one in parts)
-            self.high = max((one.high or 0) if isinstance(one, Shape) else one + 1 for one in parts)
+    def ranged(self, *parts: Shape) -> Shape:
+        """Return this array of elements of these, with the range that all have together."""
+        highs = [one.high for one in parts if one.high is not None and not one.is_counted]
+        if self.integer and len(highs) == len(parts):
+            self.low, self.high = min(one.low for one in parts), max(highs)
         return self
 
     def like(self, *, boolean: bool = False) -> Shape:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 _DIGITS = 3
 """Of a total: processes differ in the second or third."""
 
-TOLD_APART = 2
+_TOLD_APART = 2
 """Epochs of which it is told whether something in them is new; of later ones where something is."""
 
-TRIED = "profiling"
+_TRIED = "profiling"
 """The value of the setting conv_algorithm of what tries algorithms."""
 
 
@@ -64,14 +64,14 @@ def _of_shapes(outcome: Outcome) -> list[str]:
     shapes = new_shapes(outcome.comparison)
     if not shapes:
         return []
-    told = {place: number for place, number in enumerate(shapes, 1) if number or place <= TOLD_APART}
+    told = {place: number for place, number in enumerate(shapes, 1) if number or place <= _TOLD_APART}
     by_epoch = listed(f"{number:,} in epoch {place}" for place, number in told.items())
     said = []
     if outcome.comparison.data.entries:
         said.append(f"Shapes of batches that are new to what compiles by shape: {by_epoch}.")
     work = outcome.comparison.work
     has_choice = work is None or work.least_macs != work.macs  # as `settings` tells it: some algorithm saves products
-    trying = [one.label for one in outcome.contenders if one.settings.get("conv_algorithm") == TRIED]
+    trying = [one.label for one in outcome.contenders if one.settings.get("conv_algorithm") == _TRIED]
     if trying and has_choice:
         said.append(
             f"{listed(trying)} {'tries' if len(trying) == 1 else 'try'} the algorithms of each pass of a convolution "
