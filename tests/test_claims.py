@@ -17,8 +17,8 @@ ROOT = Path(__file__).parents[1]
 GENERATED = {"cli.md", "published.md", "results.md"}
 """Written from the code, the studies' files and kept records by `make docs`; tests of their own hold them."""
 
-# docs/decisions are not among them: each is the record of a day.
-PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").glob("*.md") if path.name not in GENERATED)]
+DOCS = [path for folder in ("docs", "docs/decisions") for path in sorted((ROOT / folder).glob("*.md"))]
+PAGES = [ROOT / "README.md", *(path for path in DOCS if path.name not in GENERATED)]
 
 RECORDS = "docs/records/mlp-mnist-07d5"
 
