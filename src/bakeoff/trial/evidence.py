@@ -73,7 +73,7 @@ class Gathering:
         state is read after it.
         """
         step, prepared, owed = self._step, self._prepared, self._owed
-        if "ran" in owed:
+        if "ran" in owed and not self._is_draw:  # a draw tells how far outputs move, whichever function gives them
             self.arrays |= _ran_arrays(step, prepared)
         for index in range(OUTPUT_BATCHES):
             # No name holds them: at its own batch GPT-2's outputs are 5 GB in float64, and would be there to the end.
