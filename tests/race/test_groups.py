@@ -19,12 +19,13 @@ from bakeoff.judge.outcome import Outcome
 from bakeoff.measure.cores import ranges, usable
 from bakeoff.measure.machine import usable_cores
 from bakeoff.race import conductor
+from bakeoff.race.prepare import checked
 from bakeoff.race.stages import certify, explain, rounds
 from bakeoff.race.workers.group import GroupWorker, why_apart
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec import protocol
-from bakeoff.spec.errors import UsageError
+from bakeoff.spec.errors import ModelFileError, UsageError
 from bakeoff.spec.group import replica_folder
 from bakeoff.spec.record import ReplicaReport
 from bakeoff.stats.boundaries import LOOKS
@@ -168,6 +169,44 @@ def test_what_several_devices_cannot_be_asked(
     """What cannot be on several devices is refused before anything starts, with what is valid."""
     with pytest.raises(UsageError, match=said):
         conductor.run(request_of(contender, **asked), launch=InlineWorker)
+
+
+NORMALISED = """
+from bakeoff.spec.optimizer import SGD
+from bakeoff.spec.workload import Size, Workload
+
+SIZE = Size(batch_size=2, input_shape=(4,), classes=3)
+WORKLOAD = Workload(
+    name="normed", summary="", source="", sizes={"full": SIZE, "reduced": SIZE}, optimizer=SGD(learning_rate=0.1)
+)
+
+
+def build(nn, size):
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.norm, self.last = nn.Linear(4, 8), nn.BatchNorm(8), nn.Linear(8, 3)
+
+        def forward(self, x):
+            return self.last(self.norm(self.first(x)))
+
+    return Model()
+
+
+def loss(nn, outputs, targets):
+    return nn.cross_entropy(outputs, targets)
+"""
+
+
+def test_a_devices_part_of_a_batch_has_more_than_one_value_to_normalise(request_of: Any, tmp_path: Path) -> None:
+    """Two samples are enough for BatchNorm, also over both devices, and not where each normalises its own one."""
+    path = tmp_path / "normed.py"
+    path.write_text(NORMALISED)
+    asked = {"workload": str(path), "scaling": "strong"}
+    with pytest.raises(ModelFileError, match=r"one value in the whole batch.* on each of several devices"):
+        checked(request_of("fake:devices=2", **asked))
+    checked(request_of("fake:devices=2,batch_statistics=global", **asked))
+    checked(request_of("fake:devices=2", workload=str(path)))
 
 
 def test_a_search_is_of_one_device(request_of: Any) -> None:

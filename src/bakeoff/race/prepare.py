@@ -23,7 +23,7 @@ from bakeoff.race.checks import check_memory, check_text, results_folder
 from bakeoff.race.devices import lacking, no_energy, without_device
 from bakeoff.race.notices import notices, with_more_exact, with_own_layers
 from bakeoff.race.padding import check_input, check_shapes, own_steps
-from bakeoff.race.scaling import check_scaling, cores_of_each, facts_of, scaled, sync_of, unlike_gpus
+from bakeoff.race.scaling import check_scaling, cores_of_each, facts_of, parts_of, scaled, sync_of, unlike_gpus
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
@@ -100,15 +100,18 @@ def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict
     scenario, batch_size = _scenario(loaded.workload, request.scenario), _batch_size(request, loaded)
     _check_numbers(request, batch_size)
     per_sample.asked_of(request, scenario)
-    check_model(loaded, msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size), scenario)
-    check_metric(loaded, loaded.size(request.size), request.seed)
+    size = loaded.size(request.size)
+    check_model(loaded, msgspec.structs.replace(size, batch_size=batch_size), scenario)
+    check_metric(loaded, size, request.seed)
     data.named(request.data, loaded.workload)
-    padding = data.padding_of(request.padding, loaded.size(request.size).sample)
+    padding = data.padding_of(request.padding, size.sample)
     plans, excluded = _plans(request, loaded.workload)
-    plans = with_more_exact(plans, loaded, loaded.size(request.size), scenario)
+    plans = with_more_exact(plans, loaded, size, scenario)
     per_sample.check_option(plans, scenario)
     check_input(str(padding), plans)
     check_scaling(request, plans, scenario, batch_size)
+    for part in parts_of(request.scaling, plans, batch_size):
+        check_model(loaded, msgspec.structs.replace(size, batch_size=part), scenario)
     if request.reference_device not in (None, *REFERENCE_DEVICES):
         msg = f"--reference-device {request.reference_device}: valid: {', '.join(REFERENCE_DEVICES)}"
         raise UsageError(msg)

@@ -13,7 +13,7 @@ from bakeoff.measure.gpus import all_gpus, uuid_in, uuids_for, visible
 from bakeoff.measure.machine import usable_cores
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnknownNameError, UsageError
-from bakeoff.spec.group import DEVICES, SYNC, Scaling, SyncSupport, devices_of
+from bakeoff.spec.group import BATCH_STATISTICS, DEVICES, LOCAL, SYNC, Scaling, SyncSupport, devices_of
 from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:
@@ -136,6 +136,12 @@ def _check_group(plan: ContenderPlan, scaling: Scaling, batch_size: int) -> None
             f"devices do not divide it; valid: a multiple of {plan.devices}"
         )
         raise UsageError(msg)
+
+
+def parts_of(scaling: Scaling, plans: Sequence[ContenderPlan], batch_size: int) -> list[int]:
+    """Return the samples of a shared batch that devices normalise by themselves, each number once."""
+    alone = [plan for plan in plans if plan.contender.options.get(BATCH_STATISTICS, LOCAL) == LOCAL]
+    return sorted({batch_size // plan.devices for plan in alone if plan.devices > 1}) if scaling == "strong" else []
 
 
 def check_single(plans: Sequence[ContenderPlan]) -> None:

@@ -186,7 +186,7 @@ class BatchNorm(Counted, layers.BatchNorm):
         if self.counter.is_training and math.prod(x.dims[:-1]) == 1:
             msg = (
                 f"nn.BatchNorm of {x!r}: in training a channel has one value in the whole batch, its own mean, "
-                "so that nothing is left of it; take a batch of two samples or more"
+                "so that nothing is left of it; take a batch of two samples or more, on each of several devices"
             )
             raise LayoutError(msg)
         self.counter.called("BatchNorm")
