@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 from catalogue.mutant import Mutant
+from planting import contenders_found_in, planted
 from tests.conftest import script
+from tests.report.conftest import plan
+
+from bakeoff.race import prepare
+from bakeoff.workloads.load import load
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("home")]
 
@@ -36,6 +41,15 @@ def test_a_fault_is_in_the_contender_alone(tmp_path: Path) -> None:
     assert "loss" in rows[1]["caught by"]
     assert benchmark.faulty(rows) == ""
     assert FAULT.name in benchmark.faulty([rows[0], rows[1] | {"certified": "yes"}])
+
+
+def test_a_reference_of_another_framework_is_found(tmp_path: Path) -> None:
+    """Where contenders are found in a folder of one framework's copy, what the reference's declares still is."""
+    loaded, reference = load("deepspeech2"), plan("torch")
+    with pytest.MonkeyPatch.context() as patch:
+        contenders_found_in(patch, planted(FAULT, tmp_path).parent)
+        own = prepare.with_own_layers(reference, loaded, loaded.size("full"), "train").own_layers
+    assert own == ("LSTM",)
 
 
 @pytest.mark.parametrize("contender", ["torch", "jax:mode=eager", "tensorflow", "mlx", "jittor"])
