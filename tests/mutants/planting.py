@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,12 +60,16 @@ def contenders_found_in(patch: pytest.MonkeyPatch, folder: Path) -> None:
 
     Else a copy of the reference's framework would be its own reference, and a fault would stand on both sides.
     """
-    shipped, reference_of = declared._shipped(), prepare._reference
+    shipped = declared._shipped()
 
-    def without_fault(*asked: Any) -> Any:
-        with pytest.MonkeyPatch.context() as meanwhile:
-            found_in(meanwhile, shipped)
-            return reference_of(*asked)
+    def without_fault(compute: Callable[..., Any]) -> Callable[..., Any]:
+        def found(*asked: Any) -> Any:
+            with pytest.MonkeyPatch.context() as meanwhile:
+                found_in(meanwhile, shipped)
+                return compute(*asked)
 
-    patch.setattr(prepare, "_reference", without_fault)
+        return found
+
+    for of_reference in ("_reference", "with_own_layers"):
+        patch.setattr(prepare, of_reference, without_fault(getattr(prepare, of_reference)))
     found_in(patch, folder)
