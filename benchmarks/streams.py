@@ -6,8 +6,10 @@
 Each contender races one round by itself, without a certificate, at reduced size; records are kept in FOLDER, and the
 table has all that are there. `off` is how far the last timed block left the parameters from where as many steps leave
 them that are each waited for, in units of what the last of these changes; 0 where all bits are the same. `again` is the
-same of two runs of steps that are waited for, asked where the block is off. `grown` is that of streams of two steps,
-three and so on, up to the first that is off by more than is allowed.
+same of two runs of steps that are waited for, asked where the block is off. `repeated` is how far the first two steps
+from the saved state, run again behind all others, leave the parameters from where they had left them in the warm-up, in
+units of what they had changed there. `grown` is that of streams of two steps, three and so on, up to the first that is
+off by more than is allowed.
 """
 
 from __future__ import annotations
@@ -66,6 +68,7 @@ def rows(folder: Path) -> Iterator[dict[str, Any]]:
                 "steps": record.tie.block_steps,
                 "off": told(record.tie.block_off),
                 "again": told(record.tie.fenced_off),
+                "repeated": told(record.tie.repeated_off),
                 "grown": ", ".join(map(told, record.tie.grown)),
             }
 

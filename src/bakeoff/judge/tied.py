@@ -7,7 +7,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 from bakeoff.certify.checksum import farthest
-from bakeoff.certify.tolerances import UNIT_ROUNDOFF, Allowed, allowed, is_measured
+from bakeoff.certify.tolerances import UNIT_ROUNDOFF, Allowed, allowed, is_measured, stream_allowed
 from bakeoff.judge.certificate import reference_of
 from bakeoff.judge.tied_blocks import BLOCK_OFF, TIMES_ITSELF, leaving_out, other_in_blocks
 from bakeoff.store.results import finished, last, of_contender, of_purpose
@@ -47,8 +47,8 @@ REPEATED = 2
 allows its second loss. Later ones would magnify the order in which threads have added."""
 
 REPEATED_OFF = BLOCK_OFF / REPEATED
-"""Of what two steps change in the parameters: by how much the same two may leave them elsewhere later. An algorithm
-that was chosen meanwhile rounds otherwise, and Adam makes a whole step of a gradient that is nothing but rounding."""
+"""Of what two steps change in the parameters: by how much the same two may leave them elsewhere later, in a process that
+does not repeat itself. One that does, as all do on a processor, is held as closely as a stream of its steps is."""
 
 REFERENCE_MOVES = 1e-4
 """By how much, as a share, the reference's losses of two steps have to differ before equal ones are a finding."""
@@ -220,26 +220,35 @@ def _other_when_repeated(plan: ContenderPlan, timed: Sequence[Record], most: Seq
     # A process that does not repeat itself, as on an accelerator, may have rounded otherwise by then: all have to.
     # Of a training that diverges there is no distance, and what stays as it was is told all the same.
     known = [record for record in timed if record.tie and (record.tie.repeated_off is not None or record.tie.stuck)]
-    held = [(record.trial.name, record.tie) for record in known if record.tie]
-    blocks = [(tie.block_off, tie.fenced_off) for _, tie in held if tie.block_off is not None]
-    elsewhere = [list(_left_elsewhere(name, tie)) for name, tie in held]
-    if all(elsewhere) or (blocks and all(0.0 in pair for pair in blocks)):
+    blocks = [tie for tie in _ties(known) if tie.block_off is not None]
+    elsewhere = [list(_left_elsewhere(record)) for record in known]
+    if all(elsewhere) or (blocks and all(map(_repeats_itself, blocks))):
         yield from (text for texts in elsewhere for text in texts)
 
 
-def _left_elsewhere(trial: str, tie: Tie) -> Iterator[str]:
+def _left_elsewhere(record: Record) -> Iterator[str]:
     """Yield that the first steps from the saved state leave other parameters after all steps than in the warm-up."""
-    what = f"in {trial} the saved state's first {len(tie.repeated)} steps, run again after {tie.steps} steps, "
+    tie = record.tie
+    assert tie is not None
+    steps = f"the saved state's first {len(tie.repeated)} steps, run again after {tie.steps} steps,"
+    what = f"in {record.trial.name} {steps} "
     if tie.stuck:
         count = len(tie.stuck)
         which = f"{tie.stuck[0]} as it was" if count == 1 else f"{count} arrays as they were, {tie.stuck[0]} among them"
         yield f"{what}leave {which}, which they changed in the warm-up: it trains less by then"
     most = max(REPEATED_OFF, TIMES_ITSELF * (tie.fenced_off or 0.0))
+    if _repeats_itself(tie):
+        most = stream_allowed(joins_steps=record.trial.joins_steps)
     if tie.repeated_off is not None and tie.repeated_off > most:
         yield (
-            f"{what}leave other parameters than in the warm-up (off by {tie.repeated_off:.2g} of what they change, "
-            f"allowed {most:.2g}): its later steps do other work"
+            f"{what}leave other parameters or running statistics than in the warm-up (off by {tie.repeated_off:.2g} of "
+            f"what they change, allowed {most:.2g}): its later steps do other work"
         )
+
+
+def _repeats_itself(tie: Tie) -> bool:
+    """Return whether the process left the same bits twice, from the same state."""
+    return 0.0 in (tie.block_off, tie.fenced_off)
 
 
 def _in_blocks(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], outputs: float) -> Iterator[str]:

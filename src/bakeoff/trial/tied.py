@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from bakeoff.trial.saved import SavedState
 
 _Left = Any
-"""What steps have left: elements of each array of the parameters by name, or in inference checksums of outputs."""
+"""What steps have left: elements of each array of the parameters and running statistics by name, or in inference
+checksums of outputs."""
+
+RUNNING = "running "
+"""Before the name of a running statistic, among those of parameters."""
 
 SAMPLED = 4096
 """Elements of each array of parameters that are compared before and after a step, at most: one that trains changes some
@@ -126,8 +130,8 @@ class Ties:
         return self.tie is not None and (self._loses or bool(self.tie.outputs))
 
     def _left(self) -> _Left:
-        """Return what steps have left: elements of the parameters, or the checksums of outputs."""
-        return _sampled(self._step) if self._loses else _output_sums(self._step)
+        """Return what steps have left: elements of parameters and running statistics, or the checksums of outputs."""
+        return _sampled(self._step) | _running(self._step) if self._loses else _output_sums(self._step)
 
     def _block_again(self, stepper: Stepper) -> dict[str, Any]:
         """Return how far the last timed block is from its steps each waited for, as fields of a Tie."""
@@ -163,10 +167,10 @@ class Ties:
     def _idle(self, stepper: Stepper) -> int:
         """Return how many of the block's steps, each waited for, leave the loss and the parameters as they were."""
         self._saved.put_back()
-        count, before, loss = 0, self._left(), math.nan
+        count, before, loss = 0, _sampled(self._step), math.nan
         for _ in range(self._block_steps):
             stepper.fenced(1)
-            after, now = self._left(), self._step.result()
+            after, now = _sampled(self._step), self._step.result()
             count += now == loss and _are_same(after, before)
             before, loss = after, now
         return count
@@ -249,8 +253,18 @@ class Ties:
 
 def _sampled(step: Step) -> dict[str, NDArray[Any]]:
     """Return elements of each array of the parameters, evenly spread."""
-    arrays = {name: np.asarray(array) for name, array in step.parameters().items()}
-    return {name: array.flat[:: 1 + array.size // SAMPLED].copy() for name, array in arrays.items()}
+    return {name: _elements(array) for name, array in step.parameters().items()}
+
+
+def _running(step: Step) -> dict[str, NDArray[Any]]:
+    """Return the same of each running statistic, by its name behind RUNNING."""
+    return {f"{RUNNING}{name}": _elements(array) for name, array in step.state().items()}
+
+
+def _elements(array: Any) -> NDArray[Any]:
+    """Return a copy of at most SAMPLED elements or so, evenly spread."""
+    held = np.asarray(array)
+    return held.flat[:: 1 + held.size // SAMPLED].copy()
 
 
 def _are_same(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> bool:
@@ -278,8 +292,23 @@ def _distance(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]
 def _in_steps(one: _Left, other: _Left, before: _Left) -> float | None:
     """Return how far two runs of steps are from each other, in units of what the other has changed since `before`.
 
-    None where that is no number: where values of the other are not finite, or it has changed nothing.
+    Parameters and running statistics each in units of their own: the farther. None where that is no number: where
+    values of the other's parameters are not finite, or it has changed none of them.
     """
+    three = one, other, before
+    parameters, running = (
+        _changes_apart(*(_part(left, is_running=is_running) for left in three)) for is_running in (False, True)
+    )
+    return parameters if parameters is None or running is None else max(parameters, running)
+
+
+def _part(left: _Left, *, is_running: bool) -> _Left:
+    """Return the running statistics of what steps have left, or the parameters."""
+    return {name: array for name, array in left.items() if name.startswith(RUNNING) == is_running}
+
+
+def _changes_apart(one: _Left, other: _Left, before: _Left) -> float | None:
+    """Return how far one is from the other, in units of how far that is from `before`; None where that is no number."""
     apart, step = _distance(one, other), _distance(other, before)
     if math.isfinite(step) and not math.isfinite(apart):
         return MOST_OFF
