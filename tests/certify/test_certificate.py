@@ -335,8 +335,13 @@ def test_refuse_says_why() -> None:
 
 
 def reduced(precision: str, **arrays: Any) -> Certificate:
-    """Judge a contender of a reduced precision."""
-    return judged(msgspec.structs.replace(exhibit(**arrays), precision=precision))
+    """Judge a contender of a reduced precision, whose outputs are off by a rounding of it."""
+    return judged(msgspec.structs.replace(exhibit(**rounded(precision) | arrays), precision=precision))
+
+
+def rounded(precision: str) -> dict[str, Any]:
+    """Give outputs that are off by one rounding of a precision."""
+    return scaled("output", lambda _: 1 + UNIT_ROUNDOFF[precision])
 
 
 def scaled(kind: str, factor: Callable[[tuple[int, ...]], Any]) -> dict[str, Any]:
@@ -355,6 +360,17 @@ def test_roundings_of_a_reduced_precision_pass(precision: str) -> None:
     assert failed(reduced("float32", **off)) == ["outputs", "gradients"]
 
 
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_half_precision_shows_in_the_outputs(precision: str) -> None:
+    """Outputs with the roundings of float32 alone are not computed in half precision, whatever was asked for."""
+    certificate = reduced(precision, **rounded("float32"))
+    assert failed(certificate) == ["outputs"]
+    assert f"{precision} is off by" in certificate.reason
+    assert failed(reduced(precision)) == []
+    whole = exhibit(**{name: np.rint(value) for name, value in scaled("output", lambda _: 100.0).items()})
+    assert "outputs" not in failed(judged(msgspec.structs.replace(whole, precision=precision), whole))
+
+
 @pytest.mark.parametrize("precision", [*SHORT, "float32", "float64"])
 def test_a_wrong_factor_is_caught_in_every_precision(precision: str) -> None:
     """Gradients that are a third too large are no rounding."""
@@ -367,7 +383,8 @@ def test_all_gradients_together_are_held_where_single_elements_are_not(precision
     signs = np.random.RandomState(0)
     off = {name: value * (1 + noise * signs.choice([-1, 1], value.shape)) for name, value in GRADIENTS.items()}
     kinked = exhibit(measured=spreads(gradient=0.12))
-    certificate = judged(msgspec.structs.replace(exhibit(gradients=off), precision=precision), kinked)
+    mine = exhibit(gradients=off, **rounded(precision))
+    certificate = judged(msgspec.structs.replace(mine, precision=precision), kinked)
     assert failed(certificate) == ["gradients"]
     assert f"all together: {noise:.1e}" in certificate.reason
 

@@ -151,6 +151,13 @@ _OWN_ROUNDINGS = 16
 """The same in unit roundoffs of a precision shorter than float32: errors of a chain of operations add up like the root
 of their number, and a deep network is a chain of some hundred (measured: within 4)."""
 
+HALF = frozenset({"bfloat16", "float16"})
+"""Precisions in which every product is rounded. Not TF32, which reads shorter factors of some products, on a GPU."""
+
+LEAST_ROUNDING = 2.0**-8
+"""Unit roundoffs of half precision that the worst of a model's outputs is off by at least. In bfloat16 it was off by
+one or more in every workload (benchmarks/results/certificates-of-2026-11-22.md), in float32 by some 1e-7 to 1e-6."""
+
 _UPDATE_ROUNDOFFS = 4
 """Unit roundoffs of a reduced precision that the two compilations of a step's gradients may differ by."""
 
@@ -177,6 +184,11 @@ def roundings_of_a_step(optimizer: Optimizer, parameter: str) -> float:
 def amplitude(precision: str) -> float:
     """Return the share of itself by which a parameter is moved at most, to stand for a precision's roundings."""
     return (REDUCED_ROUNDINGS if precision in _SHORT else ROUNDINGS) * UNIT_ROUNDOFF[precision]
+
+
+def least_error(precision: str) -> float:
+    """Return how far outputs in half precision are off at least: those that are nearer are not computed in it."""
+    return LEAST_ROUNDING * UNIT_ROUNDOFF[precision] if precision in HALF else 0.0
 
 
 def is_measured(reference: Evidence, precision: str) -> bool:
