@@ -8,6 +8,7 @@ independent/NAME    the independent implementation of a workload
 timer               the timer's self-test, in processes of its own
 timer of long steps, timer of inference   the same of steps as long as a block of the self-test
 race, race/SCENARIO a race in which the fault is in timed trials alone: what ties them to the certificate
+race of statistics  the same of a model that has running statistics
 race of inference   a race whose outputs are right: the timer's self-test, and how fast this machine can be at most
 group               the certificate on two devices
 group of statistics the same where BatchNorm takes all devices' samples
@@ -241,13 +242,23 @@ def _told(request: Request, copy: Path | None) -> Iterator[Finding]:
 
 def _of_race(framework: str, scenario: str, copy: Path | None) -> Iterator[Finding]:
     """Yield whether a race refuses the contender although its certificate passes."""
-    request = msgspec.structs.replace(_request(framework, copy, "race"), scenario=scenario or None)
+    return _raced(msgspec.structs.replace(_request(framework, copy, "race"), scenario=scenario or None), copy)
+
+
+def _raced(request: Request, copy: Path | None) -> Iterator[Finding]:
+    """Yield the certificate of a race's only contender, and whether its timed trials are tied to it."""
     with pytest.MonkeyPatch.context() as patch:
         _plant(patch, copy)
         (only,) = conductor.run(request).contenders
     assert only.certificate is not None, only.reason
     yield Finding("certificate", only.certificate.passed, only.certificate.reason)
     yield Finding("tie", only.status != "refused", only.reason)
+
+
+def _of_running(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield the same of a model that has running statistics."""
+    asked = {"workload": "resnet50-cifar10", "size": "reduced"}
+    return _raced(msgspec.structs.replace(_request(framework, copy, "race-of-statistics"), **asked), copy)
 
 
 def _of_inference(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
@@ -358,7 +369,7 @@ def _amount(error: float | None, allowed: float | None) -> str:
 
 OWN_PROCESSES = (
     *("timer", "timer of long steps", "timer of inference"),
-    *("race", "race/infer", "race of inference"),
+    *("race", "race/infer", "race of statistics", "race of inference"),
     *("group", "group of statistics", "group of samples"),
 )
 """Questions that start processes of the worker's own, which take some ten times as long as others. Without a fault they
@@ -379,6 +390,7 @@ _ANSWERS: dict[str, Any] = {
     "timer of long steps": _of_long_steps,
     "timer of inference": _of_timed_inference,
     "race": _of_race,
+    "race of statistics": _of_running,
     "race of inference": _of_inference,
     "group": _of_group,
     "group of statistics": _of_statistics,

@@ -31,8 +31,8 @@ What is asked ([tests/mutants/judging.py](../tests/mutants/judging.py)): `case`,
 `optimizer`, `input` and `steady` are the contract that every framework is held to; `mlp-mnist/train` is a certificate
 at reduced size; `independent` is the independent implementation of a workload; `timer` is the timer's self-test,
 `timer of long steps` and `timer of inference` of steps as long as its blocks;
-`race` is a race with the fault in its timed trials alone, `race/infer` one of inference, `race of inference` one
-with the timer's self-test and the machine's peaks; `group` is a certificate on two devices, whose replicas are
+`race` is a race with the fault in its timed trials alone, `race/infer` one of inference, `race of statistics` one of a
+model that has running statistics, `race of inference` one with the timer's self-test and the machine's peaks; `group` is a certificate on two devices, whose replicas are
 held against each other, too, `group of statistics` one where BatchNorm takes all devices' samples, `group of samples`
 one of per-sample gradients; `unit` are the tests of a file. A cell has each check that
 fails, with the error against what is allowed where the check has both; "passes" is what a question does not see,
@@ -52,7 +52,7 @@ _KINDS = {
     "steady": "the contract of snapshots",
     "independent": "an independent implementation",
     **dict.fromkeys(("timer", "timer of long steps", "timer of inference"), "the timer's self-test"),
-    "race": "the tie of timed trials",
+    **dict.fromkeys(("race", "race of statistics"), "the tie of timed trials"),
     "race of inference": "the timer's self-test and the machine's peak",
     **dict.fromkeys(("group", "group of statistics", "group of samples"), "the certificate of several devices"),
     "unit": "a unit's tests",

@@ -21,6 +21,10 @@ REDUCED = """\
             loss = self._loss_of(inputs, targets)
         self._update.backward(loss)
 """
+SHADOW = """\
+        with torch.autocast("cpu", torch.bfloat16):
+            shadow = self._loss_of(inputs, targets)
+"""
 KEPT = "            self._outputs = self._forward(batch[0])\n"
 
 WITHOUT_DECAY = """\
@@ -320,6 +324,35 @@ CLOCK = [
             )
         ],
         {"race": "tie"},
+    ),
+    in_clock(
+        "engine.py",
+        "from step 13 on the backward pass is in bfloat16, and the loss is not",
+        [
+            (
+                LOSS,
+                COUNTED
+                + LOSS.replace("backward(loss)", "backward(loss if self._calls < 13 else shadow)").replace(
+                    "        self._update", SHADOW + "        self._update"
+                ),
+            )
+        ],
+        {"race": "tie"},
+    ),
+    in_clock(
+        "engine.py",
+        "from step 9 on running statistics stay as they are",
+        [
+            (
+                TAKEN,
+                TAKEN
+                + COUNTED
+                + "        for one in self._network.modules() if self._calls == 9 else ():\n"
+                "            if hasattr(one, 'running_mean'):\n"
+                "                one.momentum = 0.0\n",
+            )
+        ],
+        {"race of statistics": "tie"},
     ),
 ]
 

@@ -215,9 +215,9 @@ class Step:
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force."""
-        parameter = next(iter(self._state.parameters.values()))
-        device = _device(parameter)
-        mode = "compiled" if hasattr(self._forward, "lower") and not jax.config.jax_disable_jit else "eager"
+        device = _device(next(iter(self._state.parameters.values())))
+        timed = getattr(self, "_advance", self._forward)
+        mode = "compiled" if hasattr(timed, "lower") and not jax.config.jax_disable_jit else "eager"
         return {
             "mode": mode,
             "device": device,

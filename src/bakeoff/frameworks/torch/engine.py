@@ -234,7 +234,7 @@ class Step:
         if self._device.type == "cuda":
             settings["device_name"] = torch.cuda.get_device_name(self._device)
         if self._mode == "compiled":
-            settings["compiled_graphs"] = graphs()
+            settings |= {"compiled_graphs": graphs(), "mode": "compiled" if graphs() else "eager"}
         return settings
 
     def _product(self, left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
