@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from certificates import LIMIT_S, data_of, kept
+from certificates import LIMIT_S, REASON_CHARACTERS, data_of, kept
 from results import write
 
 from bakeoff.certify.certificate import in_words
@@ -95,9 +95,14 @@ def row(name: str, found: ContenderOutcome, took_s: float) -> dict[str, Any]:
     return {
         "fault": name,
         "certified": "yes" if passed else "no",
-        "caught by": "; ".join(map(_amount, failed)) or ("" if passed else f"not computed: {found.reason}"),
+        "caught by": "; ".join(map(_amount, failed)) or ("" if passed else f"not computed: {_in_a_line(found.reason)}"),
         "seconds": f"{took_s:.0f}",
     }
+
+
+def _in_a_line(reason: str) -> str:
+    """Return what a cell of a table has room for: a compiler's message is pages long."""
+    return " ".join(reason.replace("|", "/").split())[:REASON_CHARACTERS]
 
 
 def _amount(check: Check) -> str:

@@ -164,7 +164,7 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     none."""
     later: list[list[float]] = []
     """In inference, the same after all others: of streams of two to five steps that are waited for once, by turns with
-    the second batch last, and with the first."""
+    the race's last batch at the end, and with its first."""
     from_saved: list[float | None] = []
     """Losses of the first steps from the saved state, in the warm-up; empty in inference, where the warm-up had no more
     steps, and in older records."""

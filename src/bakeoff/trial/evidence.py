@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from bakeoff.trial.inputs import Batches
 
 OUTPUT_BATCHES = 2
-"""Batches whose outputs are kept: two, so that an output that ignores its input is seen."""
+"""Batches whose outputs are kept: two, so that an output that ignores its input is seen; the first and the last, so
+that timed steps which remember the first few are."""
 
 
 WITHOUT_REFERENCE: frozenset[EvidencePart] = frozenset({"gradients", "optimizer", "updates", "state", "norms", "noise"})
@@ -58,6 +59,7 @@ class Gathering:
         self._scenario = SCENARIOS[trial.scenario]
         self._owed = self._scenario.evidence - WITHOUT_REFERENCE if self.ready_made else self._scenario.evidence
         self._prepared = [step.prepare(batches.at(index)) for index in range(batches.count)]
+        self._ends = [self._prepared[index] for index in batches.ends]
         self.state = {} if self.ready_made else plan.state(model.build, model.size)
         self._metric = metric_of(trial, model.size)
         self.arrays: Arrays = {}
@@ -74,17 +76,17 @@ class Gathering:
         """
         step, prepared, owed = self._step, self._prepared, self._owed
         if "ran" in owed and not self._is_draw:  # a draw tells how far outputs move, whichever function gives them
-            self.arrays |= _ran_arrays(step, prepared)
-        for index in range(OUTPUT_BATCHES):
+            self.arrays |= _ran_arrays(step, self._ends)
+        for index, batch in enumerate(self._ends):
             # No name holds them: at its own batch GPT-2's outputs are 5 GB in float64, and would be there to the end.
-            self.arrays[f"output/{index}"] = sampled_outputs(np.asarray(step.outputs(prepared[index % len(prepared)])))
+            self.arrays[f"output/{index}"] = sampled_outputs(np.asarray(step.outputs(batch)))
         kept = self._updates() if updates and "updates" in owed else None
         # The gradients that the first update follows are the same, unless a step is made of parts.
         is_same = kept is not None and not hasattr(step, "parts")
         if "gradients" in owed and not is_same:
             self.arrays |= _gradient_arrays(step, prepared[0])
         if "norms" in owed:
-            self.arrays |= _norms_arrays(step, prepared)
+            self.arrays |= _norms_arrays(step, self._ends)
         if not self._scenario.has_loss:
             return
         changes = Changes(step) if self.ready_made else None
@@ -221,19 +223,18 @@ def _gradient_arrays(step: Step, batch: Any) -> Arrays:
     return {f"gradient/{name}": sample(value) for name, value in step.gradients(batch).items()}
 
 
-def _ran_arrays(step: Step, prepared: list[Any]) -> Arrays:
+def _ran_arrays(step: Step, batches: list[Any]) -> Arrays:
     """Run timed steps; return what each has kept."""
     arrays = {}
-    for index in range(OUTPUT_BATCHES):
-        step.run(prepared[index % len(prepared)])
+    for index, batch in enumerate(batches):
+        step.run(batch)
         step.wait()
         arrays[f"ran/{index}"] = sampled_outputs(np.asarray(step.last_outputs()))
     return arrays
 
 
-def _norms_arrays(step: Step, prepared: list[Any]) -> Arrays:
+def _norms_arrays(step: Step, batches: list[Any]) -> Arrays:
     """Return the norms of the samples of some batches."""
-    batches = [prepared[index % len(prepared)] for index in range(OUTPUT_BATCHES)]
     return {f"norms/{index}": np.asarray(step.norms(batch), np.float64) for index, batch in enumerate(batches)}
 
 

@@ -27,6 +27,8 @@ class Batches:
         inputs = msgspec.json.decode((folder / "inputs.json").read_bytes(), type=Inputs)
         every = _mapped(folder, inputs, "")
         self.count = len(every) if whole else inputs.batches
+        self.ends = 0, inputs.batches - 1
+        """The first and the last batch of a race, whose outputs are certified: timed steps come to one of them late."""
         self._arrays = every.taken(slice(self.count))
         """Each of shape (batches, batch size, ...)."""
         self._entries, self._along = inputs.entries, inputs.along
@@ -61,6 +63,7 @@ class Joined(Batches):
         super().__init__(folder, whole=whole)
         self._parts, self._joined, self._group = self.count, joined, group
         self.count = max(1, self._parts // joined)
+        self.ends = 0, self.count - 1
 
     def at(self, index: int) -> Batch:
         """Return the global batch of step `index`, or what of it is this replica's."""
@@ -111,7 +114,7 @@ class Repeated(Batches):
     def __init__(self, folder: Path, samples: int) -> None:
         """Map the arrays."""
         super().__init__(folder)
-        self.count, self._samples = 1, samples
+        self.count, self._samples, self.ends = 1, samples, (0, 0)
 
     def at(self, index: int) -> Batch:
         """Return the batch, the same for every step."""

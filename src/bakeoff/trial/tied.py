@@ -157,12 +157,13 @@ class Ties:
         return found
 
     def _streams(self) -> list[list[int]]:
-        """Return the batches, the first or the second, of streams up to a block's length, each ending on another."""
+        """Return the batches, the first or the last, of streams up to a block's length, each ending on another."""
         longest = max(2, min(LONGEST_STREAM, self._block_steps))
         lengths = [2, *range(2, longest + 1)]
-        # The first ends on the second batch, the next on the first, and so on by turns.
+        # The first ends on the last batch, the next on the first, and so on by turns.
         ends = ((length, (1 + number) % 2) for number, length in enumerate(lengths))
-        return [[(end + length - 1 - place) % 2 for place in range(length)] for length, end in ends]
+        which = self._opened.batches.ends
+        return [[which[(end + length - 1 - place) % 2] for place in range(length)] for length, end in ends]
 
     def _idle(self, stepper: Stepper) -> int:
         """Return how many of the block's steps, each waited for, leave the loss and the parameters as they were."""

@@ -327,6 +327,21 @@ CLOCK = [
     ),
     in_clock(
         "engine.py",
+        "inference computes the first two batches that it meets alone",
+        [
+            (
+                KEPT,
+                "            met = self.__dict__.setdefault('_met', set())\n"
+                "            which = batch[0].flatten()[:64].sum().item()\n"
+                "            if which in met or len(met) < 2:\n"
+                "                met.add(which)\n"
+                "    " + KEPT,
+            )
+        ],
+        {"race/infer": "tie"},
+    ),
+    in_clock(
+        "engine.py",
         "from step 13 on the backward pass is in bfloat16, and the loss is not",
         [
             (
