@@ -45,7 +45,7 @@ def products_in_numpy(weights: Weights, x: Array) -> Array:
 
 
 def routed(nn: Any) -> Any:
-    """Mix the two experts of the largest scores, add what stands at the place of the largest, and that of segments."""
+    """Mix the two experts of the largest scores, add the largest, what stands at the place of the largest, and that of segments."""
     layers = {
         "router": nn.Linear(5, EXPERTS),
         "rows": nn.Linear(5, 2 * CLASSES),
@@ -63,7 +63,7 @@ def routed(nn: Any) -> Any:
         best = nn.take(m.own, nn.argmax(scores, axis=1)) * nn.one_hot(nn.argmax(m.tied, -1), CLASSES)
         column = nn.to_float(nn.argmax(m.tied, 0))
         largest = nn.segment_max(nn.reshape(m.rows(x), (2 * BATCH, CLASSES)), m.segments, 7)
-        return mixed + best + largest[1:5] * largest[3:4] + column * largest[0]
+        return mixed + values[:, :1] + best + largest[1:5] * largest[3:4] + column * largest[0]
 
     return model(nn, layers, forward)
 
@@ -74,6 +74,7 @@ def routed_in_numpy(weights: Weights, x: Array) -> Array:
     found = np.zeros((BATCH, CLASSES))
     for sample, (one, score) in enumerate(zip(x, scores, strict=True)):
         places = np.argsort(-score)[:CHOSEN]
+        found[sample] += score[places[0]]
         for place, share in zip(places, softmax(score[places]), strict=True):
             found[sample] += share * (one @ weights["experts"][place].reshape(5, CLASSES))
         first = list(TIED[sample]).index(TIED[sample].max())

@@ -45,6 +45,11 @@ MUTANTS = [
     ),
     in_torch("top_k takes the smallest", [("torch.topk(x, k)", "torch.topk(x, k, largest=False)")], ROUTED),
     in_torch(
+        "top_k has the largest last",
+        [("torch.topk(x, k)", "(lambda found: (found[0].flip(-1), found[1].flip(-1)))(torch.topk(x, k))")],
+        ROUTED,
+    ),
+    in_torch(
         "no gradient goes to the values of top_k",
         [("torch.topk(x, k)", "torch.topk(x.detach(), k)")],
         {"case/routing by the largest": "loss and gradients"},
