@@ -205,6 +205,40 @@ def test_results_that_cannot_be_written_are_told(cli: Cli, tmp_path: Path) -> No
     assert "results directory taken cannot be written" in said.err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        (
+            "run",
+            "mlp-mnist",
+            "fake",
+            "--size",
+            "reduced",
+            "--data",
+            "synthetic",
+            "--batch-size",
+            "4,8",
+            "--rounds",
+            "1",
+        ),
+        ("reproduce", "m1-inference", "fake", "--device", "cpu"),
+        ("reproduce", "all", "fake", "--device", "cpu", "--budget", "1s"),
+        ("acceptance", "fake", "--device", "cpu", "--size", "reduced", "--only", "itself"),
+        ("slurm", "write"),
+    ],
+    ids=["a sweep", "a study", "all studies", "an acceptance", "jobs"],
+)
+def test_a_results_directory_that_is_not_utf_8_is_refused_before_it_is_made(
+    cli: Cli, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """What is made of several comparisons refuses it as a single one does: no record could hold its name."""
+    behind = ("run", "mlp-mnist", "fake") if words[0] == "slurm" else ()
+    said = cli(*words, "--results", "odd\udcff", *behind)
+    assert said.code == MISUSED, said
+    assert "is not UTF-8, and records are; use another name" in said.err
+    assert not list(tmp_path.iterdir())
+
+
 def test_errors_that_are_nobodys_input_end_with_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that fills up is no wrong input: exit code 1, one message."""
 

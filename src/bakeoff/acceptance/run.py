@@ -17,6 +17,7 @@ from bakeoff.acceptance.setting import Launching, Setting
 from bakeoff.measure import gpu_facts
 from bakeoff.measure.gpus import VISIBLE, choose, uuid_in
 from bakeoff.measure.machine import describe
+from bakeoff.race.checks import check_kept
 from bakeoff.race.devices import lacking
 from bakeoff.race.prepare import check_any, checked
 from bakeoff.spec.acceptance import Acceptance, AcceptanceOutcome, CheckResult, Finding
@@ -98,6 +99,7 @@ def accept(
     if unknown is not None:
         raise UnknownNameError("check", unknown, [check.result.key for check in plan])
     results = Path(asked.results)
+    check_kept(results, wanted)
     before = acceptances.latest_like(results, wanted)
     if before and not (asked.gpu or VISIBLE in os.environ):
         # Which GPU has the most free memory may have changed: it goes on with the one that it was begun with.

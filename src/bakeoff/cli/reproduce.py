@@ -234,10 +234,12 @@ def _possible(asked: _Asked) -> "list[Study]":
 def _foretell(asked: _Asked, results: str, *, resume: bool, json: bool) -> None:
     """Print how many comparisons all studies have and how long they take, before the first one starts."""
     from bakeoff.cli import foretold
+    from bakeoff.race.checks import check_kept
     from bakeoff.race.forecast import earlier
     from bakeoff.study.foreseen import foreseen
     from bakeoff.study.run import finished
 
+    check_kept(Path(results), asked.command)
     before = earlier(Path(results))
     told = []
     for study in _possible(asked):

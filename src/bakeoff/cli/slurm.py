@@ -260,9 +260,11 @@ def written(given: dict[str, Any], *, dry_run: bool) -> tuple[Path, Plan]:
     from bakeoff.cli.jobs import script_names
     from bakeoff.cli.slurm_told import written_lines
     from bakeoff.cluster import plans, script, submitting
+    from bakeoff.race.checks import check_kept
 
     results = Path(given["results"])
     plan, work = _planned(given, results)
+    check_kept(results, plan)
     names = script_names(work) if plan.unpaired else ()
     submitting.check_replaceable(names)
     if dry_run:

@@ -36,6 +36,12 @@ def results_folder(results: str) -> Path:
         raise UsageError(msg) from error
 
 
+def check_kept(results: Path, content: object) -> None:
+    """Raise UsageError where what is to be kept in a results directory, or the directory's own name, is not UTF-8."""
+    check_text(str(results.absolute()))
+    check_text(content)
+
+
 def check_text(content: object) -> None:
     """Raise UsageError for names that no record could hold: records are UTF-8, and names of files need not be."""
     try:

@@ -14,6 +14,7 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.study import judge_study
 from bakeoff.measure.noise import PROBE_S
 from bakeoff.race import conductor
+from bakeoff.race.checks import check_kept
 from bakeoff.race.counterfactual import lacks_traces
 from bakeoff.race.progress import (
     Event,
@@ -61,7 +62,7 @@ def run_study(
 
     The study's budget is shared: each point may take the time that is left over the points that are left. Ctrl-C
     ends it at once; finished points, and finished trials of the one that ran, are on disk. Raises UsageError where
-    there is nothing to go on with, StoreError where the study itself cannot be written.
+    there is nothing to go on with and for a name that is not UTF-8, StoreError where the study cannot be written.
     """
     folder, begun = _begun(Path(results), study, resume=resume)
     with locked(folder, "study"):
@@ -71,6 +72,7 @@ def run_study(
 
 def _begun(results: Path, study: Study, *, resume: bool) -> tuple[Path, StudyFile]:
     """Return the folder of a new study, or of the latest that asked for the same, to go on as long as is wanted now."""
+    check_kept(results, study)
     if not resume:
         folder = new_folder(results, study.name)
         return folder, msgspec.structs.replace(studies.new(study), id=folder.name)
