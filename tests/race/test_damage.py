@@ -104,6 +104,26 @@ def test_a_damaged_round_is_set_aside_and_made_up_for(race: Any, damage: Callabl
     assert "r02-fake-step_ms=60/record.damaged.json" in " ".join(resumed.damaged)
 
 
+@pytest.mark.parametrize("gone", ["r02-fake-step_ms=60", "r03-fake-step_ms=60"])
+def test_a_trial_that_is_gone_is_made_up_for_within_the_rounds_that_were_asked_for(race: Any, gone: str) -> None:
+    """Going on until so many rounds are done takes another one for that in which a trial is gone, and but once."""
+    folder = Path(race(*RACERS, max_rounds=3).path)
+    shutil.rmtree(folder / gone)
+    for _ in range(2):
+        resumed = race(*RACERS, max_rounds=3, resume=True)
+        assert [(one.rounds, one.stopped) for one in resumed.verdicts] == [(3, "rounds")]
+        assert (resumed.path, resumed.rounds, resumed.ended) == (str(folder), 4, "rounds")
+    assert not (folder / gone).exists()
+
+
+def test_who_ran_no_more_is_not_made_up_for(race: Any) -> None:
+    """A contender that was given up lacks in later rounds, and nothing is gone: no round is added for it."""
+    racers = (*RACERS, "fake:step_ms=70,fault=raise,fault_at=block")
+    outcome = race(*racers, max_rounds=4)
+    assert len(list(Path(outcome.path).glob("r0*-fake-step_ms=70*"))) == 2
+    assert race(*racers, max_rounds=4, resume=True).rounds == 4
+
+
 def test_a_sealed_record_that_cannot_be_is_told_before_anything_rests_on_it(race: Any) -> None:
     """Going on with what a stranger has sealed, or explaining it, ends with a message, and touches nothing."""
     folder = Path(race(*RACERS, max_rounds=1).path)

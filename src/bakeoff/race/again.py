@@ -10,6 +10,7 @@ from bakeoff.environments.builds import NVIDIA
 from bakeoff.spec.contender import quoted
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.request import Request
+from bakeoff.stats.boundaries import LOOKS
 from bakeoff.workloads.load import names
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def request_again(folder: Path, comparison: Comparison, *, budget_s: float | Non
         padding=comparison.data.padding,
         margin=procedure.margin,
         aim=procedure.aim,
-        max_rounds=procedure.max_rounds,
+        max_rounds=_max_rounds(comparison),
         budget_s=budget_s,
         trial_limit_s=procedure.trial_limit_s,
         seed=procedure.seed,
@@ -52,6 +53,12 @@ def request_again(folder: Path, comparison: Comparison, *, budget_s: float | Non
         results=str(folder.parent),
         command=comparison.command,
     )
+
+
+def _max_rounds(comparison: Comparison) -> int | None:
+    """Return the most rounds that can be asked for: one that made up for trials that were gone may have had more."""
+    most = comparison.procedure.max_rounds
+    return most if most is None or comparison.procedure.aim == "until-sure" else min(most, LOOKS[-1])
 
 
 def _reference_device(comparison: Comparison) -> str | None:

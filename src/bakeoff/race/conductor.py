@@ -208,6 +208,8 @@ def _comparison(request: Request, observe: Observer, launch: Launcher) -> Iterat
                 with told_if_absurd():
                     judge_comparison(folder)
             again = take_up(folder)
+            if request.resume:
+                comparison = rounds.made_up(comparison, folder, inputs)
             write_comparison(folder, comparison)
             forget_end(folder)
             yield _loop(State(comparison, folder, inputs, again), launch, observe)

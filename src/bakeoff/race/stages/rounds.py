@@ -9,7 +9,7 @@ import math
 import random
 import time
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,8 +25,9 @@ from bakeoff.stats.warmup import mser5
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from bakeoff.spec.comparison import ContenderPlan
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Record, Signals
 
 LOADING = "pipeline"
@@ -134,6 +135,30 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint | Event]:
         rest_s = None if limit is None else (now_s - began_s) * (limit - number)
         left_s = min((some for some in (rest_s, state.left_s()) if some is not None), default=None)
         yield RoundEnded(number, limit, now_s, left_s, now_s - began_s, tuple(state.outcome().pairs))
+
+
+def made_up(comparison: Comparison, folder: Path, inputs: Path) -> Comparison:
+    """Return a comparison that goes on, with one round more for each in which somebody's trial is gone.
+
+    Such a round counts for no pair of that contender's, and the trial is not run by itself: the turns of its round that
+    are left would be no neighbours of its own. Another round stands in its stead. Rounds lack nobody who would not run
+    on, as those do whose pairs were settled before.
+    """
+    limit = comparison.procedure.max_rounds
+    if limit is None:
+        return comparison
+    unlimited = msgspec.structs.replace(comparison.procedure, max_rounds=None)
+    state = State(msgspec.structs.replace(comparison, procedure=unlimited), folder, inputs)
+    timed = {(record.trial.round_number, record.trial.contender.label) for record in state.of("time")}
+    if len(timed) == _rounds(state) * len(comparison.contenders):
+        return comparison  # Nobody lacks any, and no certificate needs to be judged.
+    labels = [plan.contender.label for plan in active(state)]
+    run = range(1, _rounds(state) + 1)
+    short = {number for number in run if any((number, label) not in timed for label in labels)}
+    whole = (number for number in count(1) if number not in short)
+    last = next(islice(whole, limit - 1, None))
+    procedure = msgspec.structs.replace(comparison.procedure, max_rounds=last)
+    return msgspec.structs.replace(comparison, procedure=procedure)
 
 
 class CalmWait:
