@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bakeoff.acceptance.bundle import MOST_LOG_BYTES, read_bundle, write_bundle
+from bakeoff.acceptance.bundle import MOST_LOG_BYTES, check_writable, read_bundle, write_bundle
 from bakeoff.acceptance.redacted import Redactor, redactor
 from bakeoff.report.forms.json import to_json
 from bakeoff.report.forms.markdown import to_markdown
@@ -205,6 +205,50 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path, kind: str) -> None:
         packed(path, (tarfile.TarInfo("other.json"), b"{}"))
     with pytest.raises(UsageError, match="--read"):
         read_bundle(path)
+
+
+SPARSE = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "acceptance.json"}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"GNU.sparse.map": "a,b"}, {"GNU.sparse.size": "abc"}, SPARSE],
+    ids=["a map of letters", "a size of letters", "a map that is no map"],
+)
+def test_heads_that_cannot_be_are_refused(tmp_path: Path, headers: dict[str, str]) -> None:
+    """What a stranger wrote where numbers belong is a message, and no error of Python's."""
+    path = tmp_path / "bundle.tar.gz"
+    entry = tarfile.TarInfo("acceptance.json")
+    entry.pax_headers = headers
+    packed(path, (entry, b"{}" * 300))
+    with pytest.raises(UsageError, match="no bundle of an acceptance can be read there"):
+        read_bundle(path)
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.REGTYPE])
+def test_a_bundle_is_unpacked_no_further_than_an_acceptance_can_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: bytes
+) -> None:
+    """A few kilobytes may hold gigabytes: in the name of a member, in its head, and before the acceptance."""
+    monkeypatch.setattr("bakeoff.acceptance.bundle.MOST_UNPACKED_BYTES", 1 << 20)
+    path = tmp_path / "bundle.tar.gz"
+    entry = tarfile.TarInfo("long")
+    entry.type = kind
+    packed(path, (entry, bytes(5 << 20)), (tarfile.TarInfo("acceptance.json"), b"{}"))
+    with pytest.raises(UsageError, match=r"its first 1 MiB hold no acceptance.json, and no more is unpacked"):
+        read_bundle(path)
+
+
+def test_a_pipe_is_no_bundle_and_a_link_may_lead_to_one(bundle: Path, tmp_path: Path) -> None:
+    """What has no end or no writer is not waited for; the user's own link is followed."""
+    pipe, link = tmp_path / "pipe.tar.gz", tmp_path / "link.tar.gz"
+    os.mkfifo(pipe)
+    with pytest.raises(UsageError, match="is no regular file"):
+        read_bundle(pipe)
+    with pytest.raises(UsageError, match="a file is there that is no bundle"):
+        check_writable(pipe)
+    link.symlink_to(bundle)
+    assert read_bundle(link).acceptance.redacted
 
 
 @pytest.mark.parametrize(

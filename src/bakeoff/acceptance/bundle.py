@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import tarfile
+import zlib
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,7 +23,7 @@ from bakeoff.spec.acceptance import Acceptance, AcceptanceOutcome
 from bakeoff.spec.errors import BakeoffError, StoreError, UsageError
 from bakeoff.store.acceptances import ACCEPTANCE_FILE
 from bakeoff.store.files import RECORD_FILE, write_atomically
-from bakeoff.store.reading import MOST_BYTES, check_version, decoded, read_bounded
+from bakeoff.store.reading import MOST_BYTES, behind_links, check_version, decoded, opened, read_bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,6 +40,15 @@ MOST_LOG_BYTES = 64 << 10
 
 MOST_MEMBERS = 10_000
 """Of a bundle that is read: one of a whole hour has some hundreds."""
+
+MOST_UNPACKED_BYTES = 2 * MOST_BYTES
+"""Of a bundle that is read, until its acceptance.json is found: the largest that is read, and as much again before it,
+which is more than hundreds of records. A few megabytes of gzip may hold gigabytes, also in the name of a member."""
+
+_UNREADABLE = (
+    *(OSError, EOFError, StoreError, tarfile.TarError, zlib.error),
+    *(ValueError, OverflowError, RecursionError, MemoryError),  # By what a stranger wrote into the heads of members.
+)
 
 
 def check_writable(path: Path) -> None:
@@ -159,9 +169,13 @@ def tarred(members: Mapping[str, bytes]) -> bytes:
 def read_bundle(path: Path) -> AcceptanceOutcome:
     """Return the acceptance that a bundle holds; nothing is unpacked. Raises UsageError where it is no bundle."""
     try:
-        with tarfile.open(path, mode="r|gz") as archive:
+        with (
+            opened(behind_links(path)) as file,
+            gzip.GzipFile(fileobj=file) as unpacked,
+            tarfile.open(fileobj=_Bounded(unpacked), mode="r|") as archive,
+        ):
             content = _acceptance_of(archive)
-    except (OSError, EOFError, tarfile.TarError) as error:
+    except _UNREADABLE as error:
         msg = f"--read {path}: no bundle of an acceptance can be read there: {error}"
         raise UsageError(msg) from error
     if content is None:
@@ -173,6 +187,22 @@ def read_bundle(path: Path) -> AcceptanceOutcome:
     except ValueError as error:
         msg = f"{path}: its {ACCEPTANCE_FILE} is damaged or of another version of bakeoff: {error}"
         raise StoreError(msg) from error
+
+
+class _Bounded(io.RawIOBase):
+    """A file of which no more than MOST_UNPACKED_BYTES are read."""
+
+    def __init__(self, file: gzip.GzipFile) -> None:
+        self._file, self._left = file, MOST_UNPACKED_BYTES
+
+    def read(self, size: int = -1) -> bytes:
+        """Return so many bytes, fewer at the end; raise EOFError where the bound is reached."""
+        content = self._file.read(min(size, self._left + 1) if size >= 0 else self._left + 1)
+        self._left -= len(content)
+        if self._left < 0:
+            msg = f"its first {MOST_UNPACKED_BYTES >> 20} MiB hold no {ACCEPTANCE_FILE}, and no more is unpacked"
+            raise EOFError(msg)
+        return content
 
 
 def _acceptance_of(archive: tarfile.TarFile) -> bytes | None:

@@ -8,19 +8,24 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 import msgspec
 
 from bakeoff.spec.errors import StoreError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 Kind = TypeVar("Kind")
 
 MOST_BYTES = 64 << 20
 """Of a file of text: the largest record of a real comparison has some 50 kB."""
+
+MOST_NAMED_BYTES = 1 << 20
+"""Of a file of settings or a template that the user wrote: they have some lines, and a name is soon a wrong one."""
 
 VERSION = 1
 """Of comparison.json, search.json and study.json."""
@@ -40,8 +45,9 @@ class _Versioned(msgspec.Struct, frozen=True):
     version: int = VERSION
 
 
-def read_bounded(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
-    """Return a file's content; raise OSError where it cannot be read, DamagedError for what is no file or too large."""
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file; raise OSError where it cannot be read, DamagedError for what is no file."""
     try:
         # Without O_NONBLOCK a pipe without a writer would be waited for.
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -51,18 +57,33 @@ def read_bounded(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
             raise DamagedError(msg) from error
         raise
     try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
             msg = f"{path} is no regular file"
             raise DamagedError(msg)
         with os.fdopen(handle, "rb", closefd=False) as file:
-            content = file.read(most_bytes + 1) if found.st_size <= most_bytes else None
+            yield file
     finally:
         os.close(handle)
+
+
+def read_bounded(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
+    """Return a file's content; raise OSError where it cannot be read, DamagedError for what is no file or too large."""
+    with opened(path) as file:
+        content = file.read(most_bytes + 1) if os.fstat(file.fileno()).st_size <= most_bytes else None
     if content is None or len(content) > most_bytes:
         msg = f"{path} is larger than {most_bytes >> 20} MiB, the most that bakeoff reads of such a file"
         raise DamagedError(msg)
     return content
+
+
+def behind_links(path: Path) -> Path:
+    """Return the file that a path leads to: the user's own names may be links, unlike those in a stranger's folder."""
+    return Path(os.path.realpath(path))
+
+
+def read_named(path: Path, most_bytes: int = MOST_NAMED_BYTES) -> str:
+    """Return the text of a file that the user has named; raise as `read_bounded` does, and UnicodeDecodeError."""
+    return read_bounded(behind_links(path), most_bytes).decode()
 
 
 def decoded(content: bytes | msgspec.Raw, kind: type[Kind]) -> Kind:
