@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,6 +88,20 @@ def test_a_contender_may_lack_a_part_of_a_sweep() -> None:
     for devices in ("cuda", "cpu,nowhere"):
         with pytest.raises(UsageError, match="does not have device"):
             work_of([*words, devices])
+
+
+@pytest.mark.parametrize("option", ["--profile", "--template"])
+def test_a_file_without_an_end_is_not_read(cli: Cli, tmp_path: Path, option: str) -> None:
+    """A pipe without a writer, a device and a file that is too large are refused at once."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").touch()
+    os.truncate(tmp_path / "large", 1 << 40)
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for name, said in (("pipe", "no regular file"), ("zero", "no regular file"), ("large", "larger than 1 MiB")):
+        found = cli("slurm", "write", option, name, *RACE)
+        assert found.code == MISUSED
+        assert f"{name} cannot be used as a {option.removeprefix('--')}" in found.err
+        assert said in found.err
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.cluster.keys import check_no_keys
-from bakeoff.spec.errors import UsageError
+from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.store.reading import read_named
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,8 +66,8 @@ def read(path: Path | None, **given: Any) -> Profile:
     content: dict[str, Any] = {}
     if path is not None:
         try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            content = tomllib.loads(read_named(path))
+        except (OSError, StoreError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             msg = f"{path} cannot be used as a profile: {error}"
             raise UsageError(msg) from error
     wanted = content | {name: value for name, value in given.items() if value not in (None, False, (), [])}

@@ -14,7 +14,8 @@ import jinja2
 from bakeoff.cluster.keys import check_no_keys
 from bakeoff.cluster.plans import FOLDER, LOGS
 from bakeoff.cluster.profile import gpus_of
-from bakeoff.spec.errors import UsageError
+from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.store.reading import read_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -136,8 +137,8 @@ def _rendered(template: str | None, values: dict[str, object]) -> str:
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
     )
     try:
-        written = engine.from_string(path.read_text(encoding="utf-8")).render(values)
-    except (OSError, UnicodeDecodeError, jinja2.TemplateError) as error:
+        written = engine.from_string(read_named(path)).render(values)
+    except (OSError, StoreError, UnicodeDecodeError, jinja2.TemplateError) as error:
         line = f", line {error.lineno}" if isinstance(error, jinja2.TemplateSyntaxError) else ""
         msg = f"{path}{line} cannot be used as a template: {error}. Valid names: {', '.join(values)}"
         raise UsageError(msg) from error

@@ -11,8 +11,9 @@ import msgspec
 from bakeoff.cluster import controller, script, states
 from bakeoff.cluster.plans import FOLDER, SCRIPT, Submission, note_submissions, now, submissions
 from bakeoff.cluster.status import WAITS, rows_of
-from bakeoff.spec.errors import UsageError
+from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.files import write_atomically
+from bakeoff.store.reading import read_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +46,8 @@ def write(folder: Path, plan: Plan, names: Sequence[str] = ()) -> list[Path]:
 def _is_ours(path: Path) -> bool:
     """Return whether this is a file that holds what every script of bakeoff holds."""
     try:
-        return path.is_file() and script.CALLED.encode() in path.read_bytes()
-    except OSError:
+        return path.is_file() and script.CALLED in read_named(path)
+    except (OSError, StoreError, UnicodeDecodeError):
         return False
 
 
