@@ -179,6 +179,16 @@ def test_what_cannot_be_read_is_said_and_left_out(cli: Cli, results: Path, tmp_p
     assert len(rows(tmp_path / "site")) == 3
 
 
+def test_a_link_in_a_results_directory_is_not_followed(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """What lies behind it may be nobody's to publish: it is named and left out, unless the user names it."""
+    copied(tmp_path / "private" / "mlp-mnist-5ec7")
+    (results / "mlp-mnist-5ec7").symlink_to(tmp_path / "private" / "mlp-mnist-5ec7")
+    said = cli("gallery", str(results), "-o", "site")
+    check(said, "left out: ", "mlp-mnist-5ec7 is a link, and links are not followed", "3 pages, 3 made")
+    assert not list((tmp_path / "site" / "pages").glob("mlp-mnist-5ec7*"))
+    check(cli("gallery", str(results / "mlp-mnist-5ec7"), "-o", "named"), "1 made")
+
+
 def test_comparisons_of_a_study_without_a_page_stand_for_themselves(cli: Cli, results: Path, tmp_path: Path) -> None:
     """A study that cannot be read hides none of its comparisons from the list, and no page leads to one of its own."""
     (results / "sweep-4f2a" / "study.json").write_text("{")

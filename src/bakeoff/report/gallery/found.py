@@ -77,8 +77,8 @@ def found_in(places: Iterable[Path], without: Path, named: Callable[[str], str] 
     """Return what lies in these places, each thing once, and a sentence for each folder that is passed over, with why.
 
     A place is a results directory, or the folder of one comparison, study, search or acceptance; `without` is passed
-    over. `named` says how the name of a folder may stand in that of its page. Raises UsageError for a place that is no
-    folder.
+    over, and so are links in a results directory. `named` says how the name of a folder may stand in that of its page.
+    Raises UsageError for a place that is no folder.
     """
     found: dict[str, Found] = {}
     lost = []
@@ -89,6 +89,9 @@ def found_in(places: Iterable[Path], without: Path, named: Callable[[str], str] 
         folders = [place] if _kind(place) else sorted(one for one in place.iterdir() if one.is_dir())
         for folder in folders:
             if folder.name.startswith(".") or folder.resolve() == without.resolve():
+                continue
+            if folder != place and folder.is_symlink():  # It may lead to what is nobody's to publish.
+                lost.append(f"{plain(str(folder))} is a link, and links are not followed: name the folder itself")
                 continue
             try:
                 kind = _kind(folder)
