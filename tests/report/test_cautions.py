@@ -12,6 +12,8 @@ from bakeoff.spec.peaks import Work
 from bakeoff.spec.selftest import TimerVerdict
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bakeoff.judge.outcome import Outcome
 
 
@@ -106,6 +108,18 @@ def test_certificates_alone_are_no_unfinished_race(decided: Outcome) -> None:
     asked = msgspec.structs.replace(decided.comparison, command="")
     (said,) = cautions(msgspec.structs.replace(started, comparison=asked, rounds=0))
     assert said.startswith("Nothing is timed in these records: they are certificates alone")
+
+
+@pytest.mark.parametrize("command", ["", "bakeoff run mlp-mnist"])
+def test_a_race_that_was_killed_in_its_first_round_is_no_certificate_alone(
+    decided: Outcome, tmp_path: Path, command: str
+) -> None:
+    """A folder of a round says that it was raced, also where no command line asked for it: --resume goes on."""
+    (tmp_path / "r01-torch").mkdir()
+    asked = msgspec.structs.replace(decided.comparison, command=command)
+    killed = msgspec.structs.replace(decided, ended="unfinished", comparison=asked, rounds=0, path=str(tmp_path))
+    (said,) = [one for one in cautions(killed) if "certificates alone" in one or "--resume" in one]
+    assert said.startswith("The race was interrupted before its first round had ended")
 
 
 @pytest.mark.parametrize("outcome", ["passed", "untold"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.page import Line, Section, Subject, Table
@@ -9,6 +10,7 @@ from bakeoff.report.standings import ranked
 from bakeoff.report.units import percent
 from bakeoff.report.words import remarks
 from bakeoff.spec.text import count
+from bakeoff.spec.trial import KINDS
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -40,13 +42,24 @@ def _calm(outcome: Outcome) -> list[str]:
             f"The machine was not calm{seen}{load}. No block is dropped for its time; for narrower intervals stop "
             "other programs, or run again with --wait-for-calm."
         )
-    if outcome.ended == "unfinished" and not outcome.rounds and not outcome.comparison.command:
+    is_begun = outcome.rounds or outcome.comparison.command
+    if outcome.ended == "unfinished" and not outcome.rounds and _was_racing(outcome):
+        said.append(
+            "The race was interrupted before its first round had ended: nothing is timed yet, and the same command "
+            "with --resume goes on."
+        )
+    elif outcome.ended == "unfinished" and not is_begun:
         said.append("Nothing is timed in these records: they are certificates alone, as bakeoff verify leaves them.")
     elif outcome.ended == "unfinished":
         said.append(
             "The comparison is not finished: these numbers are interim; the same command with --resume goes on."
         )
     return said
+
+
+def _was_racing(outcome: Outcome) -> bool:
+    """Return whether a trial of a round was started, which its folder tells although it has no record."""
+    return any(Path(outcome.path).glob(KINDS["time"].folder.format(round=1, label="*")))
 
 
 def noise_line(outcome: Outcome) -> str:
