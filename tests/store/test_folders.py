@@ -9,6 +9,7 @@ import pytest
 
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.folders import new_folder
+from bakeoff.store.locks import locked
 
 
 def test_a_taken_name_is_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,6 +19,17 @@ def test_a_taken_name_is_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
     folders = [new_folder(tmp_path / "results", "mlp-mnist") for _ in range(2)]
     assert [folder.name for folder in folders] == ["mlp-mnist-aaaa", "mlp-mnist-bbbb"]
     assert all(folder.is_dir() for folder in folders)
+
+
+def test_a_lock_that_is_a_link_is_told_with_what_to_do(tmp_path: Path) -> None:
+    """Locking through it would make a file wherever it leads."""
+    (tmp_path / ".lock").symlink_to(tmp_path / "elsewhere")
+    with (
+        pytest.raises(StoreError, match=r"cannot lock .*: \.lock in it is a link, .*: remove it"),
+        locked(tmp_path, "study"),
+    ):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_a_folder_that_cannot_be_made_is_named_with_its_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

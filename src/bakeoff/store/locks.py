@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from contextlib import contextmanager
@@ -29,7 +30,10 @@ def locked(folder: Path, kind: str) -> Iterator[None]:
         msg = f"{folder} is in use by another bakeoff; wait for it, or start a new {kind} without --resume"
         raise StoreError(msg) from None
     except OSError as error:
-        msg = f"cannot lock {folder}: {error.strerror or error}"
+        why = error.strerror or str(error)
+        if error.errno == errno.ELOOP:
+            why = f"{LOCK_FILE} in it is a link, and links are not followed: remove it"
+        msg = f"cannot lock {folder}: {why}"
         raise StoreError(msg) from error
     try:
         yield
