@@ -99,6 +99,16 @@ def test_a_link_leads_nowhere(tmp_path: Path, record_of: Any) -> None:
     assert (tmp_path / "theirs" / "r01-fake" / "record.json").read_bytes() == b"{}"
 
 
+def test_a_link_to_no_record_is_told_in_a_trial_s_place(tmp_path: Path) -> None:
+    """One that leads nowhere, or to a folder without a record, is no trial that was not begun; to a file it is none."""
+    (tmp_path / "empty").mkdir()
+    for name, leads in (("r01-fake", "nowhere"), ("r02-fake", "empty"), ("r03-fake", "r03-fake"), ("notes", "file")):
+        (tmp_path / name).symlink_to(leads)
+    (tmp_path / "file").touch()
+    told = read_records(tmp_path).damaged
+    assert told == [f"{tmp_path / f'r0{n}-fake'} is a link, and links are not followed" for n in (1, 2, 3)]
+
+
 def test_a_comparison_that_is_a_link_is_not_found(tmp_path: Path, comparison_of: Any) -> None:
     """What others' results link to is neither listed nor gone on with; named by its own path it is read."""
     theirs, mine = tmp_path / "theirs", tmp_path / "mine"

@@ -62,6 +62,7 @@ def read_records(folder: Path) -> Records:
     """Return every record of a comparison, and a sentence for each that is not used; change nothing."""
     records: dict[str, Record] = {}
     unused = [f"{path} was set aside earlier" for path in sorted(folder.glob(f"*/{DAMAGED_FILE}"))]
+    unused += [f"{path} is a link, and links are not followed" for path in _links_without_a_record(folder)]
     for trial in _trials(folder):
         try:
             records[trial.name] = _read_own(trial)
@@ -103,6 +104,17 @@ def is_done_again(record: Record) -> bool:
 def _trials(folder: Path) -> list[Path]:
     """Return the folders of the trials that have a record, or something in its place, sorted by name."""
     return sorted(path.parent for path in folder.glob(f"*/{RECORD_FILE}"))
+
+
+def _links_without_a_record(folder: Path) -> list[Path]:
+    """Return the links in the place of trials' folders that lead to no record: to another folder, or nowhere."""
+    links = [path for path in folder.glob("[!.]*") if path.is_symlink()]
+    # Unlike those of Path, these two raise nothing for what lies in a folder that may not be entered.
+    return sorted(
+        one
+        for one in links
+        if not os.path.isfile(one) and not os.path.exists(one / RECORD_FILE)  # noqa: PTH110, PTH113
+    )
 
 
 def _read_own(trial: Path) -> Record:
