@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bakeoff.cli import MISUSED, completing
+from bakeoff.cli import FAILED, MISUSED, completing
 from bakeoff.cli.completion import BEGIN, END
 from bakeoff.workloads.load import names
 
@@ -118,6 +118,19 @@ def test_a_shell_without_completion_is_refused(cli: Cli, own_home: Path, monkeyp
     said = cli("completion", "install")
     assert said.code == MISUSED
     assert "name one of bash, zsh, fish" in said.err
+    assert not list(own_home.iterdir())
+
+
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+def test_a_folder_that_cannot_be_written_is_told_with_what_to_do(
+    cli: Cli, own_home: Path, monkeypatch: pytest.MonkeyPatch, shell: str
+) -> None:
+    """Where the configuration's folder is none, the message names the variable and the way without it."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/dev/null")
+    said = cli("completion", "install", shell)
+    assert said.code == FAILED
+    assert "cannot write /dev/null/" in said.err
+    assert "Not a directory; XDG_CONFIG_HOME and ZDOTDIR name the folders" in said.err
     assert not list(own_home.iterdir())
 
 

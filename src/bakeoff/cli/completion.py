@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -10,7 +11,7 @@ import typer
 
 from bakeoff.cli.completing import one_of
 from bakeoff.report.called import pasteable
-from bakeoff.spec.errors import UnknownNameError, UsageError
+from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -152,12 +153,25 @@ def _without(text: str) -> str:
 def _write(path: Path, text: str) -> None:
     """Write a file at once and whole, through a link where it is one, with the mode that it had."""
     real = path.resolve()
-    real.parent.mkdir(parents=True, exist_ok=True)
     fresh = real.with_name(f"{real.name}.bakeoff-{os.getpid()}")
+    try:
+        real.parent.mkdir(parents=True, exist_ok=True)
+        _replace(real, fresh, text)
+    except OSError as error:
+        msg = (
+            f"cannot write {path}: {error.strerror or error}; XDG_CONFIG_HOME and ZDOTDIR name the folders of a "
+            "shell's files, and `bakeoff completion show` prints the script, to be kept elsewhere"
+        )
+        raise StoreError(msg) from error
+
+
+def _replace(real: Path, fresh: Path, text: str) -> None:
+    """Write a file beside another one, and put it in its place."""
     try:
         fresh.write_text(text, encoding="utf-8", errors="surrogateescape")
         if real.exists():
             shutil.copymode(real, fresh)
         fresh.replace(real)
     finally:
-        fresh.unlink(missing_ok=True)
+        with suppress(OSError):  # What was in the way of writing is told.
+            fresh.unlink()
