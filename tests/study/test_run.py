@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,6 +81,19 @@ def test_rounds_behind_the_last_look_are_not_missing(swept: Swept) -> None:
     swept(*pair, observe=events.append, max_rounds=6, resume=True)
     swept(*pair, observe=events.append, max_rounds=7, resume=True)
     assert [event.done for event in events if isinstance(event, StudyStarted)] == [2, 0]
+
+
+def test_a_point_whose_trial_is_gone_is_not_finished(swept: Swept) -> None:
+    """Going on with a study makes up for it by another round, once; points that lack none are finished."""
+    pair = ("fake:process_noise=0.2", "fake:process_noise=0.2,step_ms=1.05")
+    outcome = swept(*pair, max_rounds=5)
+    gone = next(Path(outcome.outcomes[1].path).glob("r02-*step_ms*"))
+    shutil.rmtree(gone)
+    events: list[StudyEvent | Event] = []
+    for _ in range(2):
+        made = swept(*pair, observe=events.append, max_rounds=5, resume=True)
+        assert [(one.rounds, one.verdicts[0].rounds) for one in made.outcomes] == [(5, 5), (6, 5)]
+    assert [event.done for event in events if isinstance(event, StudyStarted)] == [1, 2]
 
 
 def _interrupt_behind_a_round(event: StudyEvent | Event) -> None:

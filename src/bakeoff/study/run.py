@@ -26,12 +26,14 @@ from bakeoff.race.progress import (
     StudyStarted,
     silent,
 )
+from bakeoff.race.stages.rounds import made_up
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.comparison import goal_of
 from bakeoff.spec.errors import BakeoffError, UsageError
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.store import studies
 from bakeoff.store.absurd import told_if_absurd
+from bakeoff.store.files import read_comparison
 from bakeoff.store.folders import new_folder, resumable
 from bakeoff.store.locks import locked
 
@@ -177,12 +179,20 @@ def is_final(folder: Path, request: Request, state: PointState) -> bool:
         return False
     # Of rounds behind the last look that can be reached none is run, so that they may be fewer than it was allowed.
     allowed = outcome.comparison.procedure.max_rounds or LOOKS[-1]
-    all_rounds = outcome.ended == "rounds" and allowed >= (request.max_rounds or LOOKS[-1])
+    all_rounds = outcome.ended == "rounds" and allowed >= _rounds_with_made_up(folder / state.comparison, request)
     if goal_of(outcome.comparison.procedure.aim) != goal_of(request.aim):
         return False
     if request.traced and lacks_traces(folder / state.comparison, request.trace_rounds):
         return False
     return outcome.ended in _FINAL or (all_rounds and request.aim != "until-sure")
+
+
+def _rounds_with_made_up(folder: Path, request: Request) -> int:
+    """Return how many rounds a comparison has when all that were asked for are done: more where trials are gone."""
+    comparison, limit = read_comparison(folder), request.max_rounds or LOOKS[-1]
+    procedure = msgspec.structs.replace(comparison.procedure, max_rounds=limit)
+    going_on = made_up(msgspec.structs.replace(comparison, procedure=procedure), folder, folder)
+    return going_on.procedure.max_rounds or limit
 
 
 def finished(study: Study, results: Path) -> list[bool]:
