@@ -314,3 +314,13 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     said = subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, check=True)
     assert said.stdout == b"{"
     assert b"Traceback" not in said.stderr
+
+
+@pytest.mark.parametrize("columns", ["0", "99999999", "9" * 5000])
+def test_a_report_is_printed_whatever_columns_says(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    """A width in which nothing can be read neither empties a report nor fills it with millions of spaces."""
+    monkeypatch.setenv("COLUMNS", columns)
+    said = cli("report", str(Path(__file__).parents[1] / "records/mlp-mnist-fada"))
+    assert said.code == 0
+    assert "jax is fastest" in said.out
+    assert len(said.out) < 20_000

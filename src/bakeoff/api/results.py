@@ -70,12 +70,11 @@ class _Shown:
         """Return the report as it is printed on a terminal."""
         import io
 
-        from rich.console import Console
-
+        from bakeoff.report.forms.consoles import console
         from bakeoff.report.forms.terminal import show
 
         text = io.StringIO()
-        show(self._page, Console(file=text, width=WIDTH))
+        show(self._page, console(text, WIDTH))
         return text.getvalue()
 
 

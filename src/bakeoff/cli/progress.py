@@ -10,7 +10,6 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from rich.console import Console
 from rich.live import Live
 
 from bakeoff.cli import PROCESS
@@ -34,6 +33,7 @@ from bakeoff.race.progress import (
 )
 from bakeoff.race.workers import orphans
 from bakeoff.report.called import pasteable
+from bakeoff.report.forms import consoles
 from bakeoff.report.units import elapsed
 from bakeoff.spec.text import plain
 
@@ -49,7 +49,7 @@ def shown(stream: TextIO, *, live: bool = True) -> Iterator[StudyObserver]:
     """Return the observer that fits the stream; what is run meanwhile leaves no process, where this one is its own."""
     if PROCESS.is_own:
         orphans.adopt()
-    console = Console(file=stream, highlight=False)
+    console = consoles.console(stream)
     if not (live and console.is_terminal and not console.is_dumb_terminal):
         yield Narrator(Lines(stream))
         return

@@ -6,14 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.text import Text
 
 from bakeoff.report.called import pasteable
-from bakeoff.report.forms import files
+from bakeoff.report.forms import consoles, files
 from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from bakeoff.report.page import Page, Section, Table
 
 _GAP = "  "
@@ -31,7 +32,7 @@ def show(page: Page, console: Console | None = None) -> None:
 
 def show_answer(page: Page, console: Console | None = None) -> None:
     """Print a page without its end: the answer, what was done, and its sections."""
-    console = console or Console()
+    console = console or consoles.console()
     _head(page, console)
     is_after_words = False
     for section in page.sections:
@@ -53,7 +54,7 @@ def show_answer(page: Page, console: Console | None = None) -> None:
 
 def show_files(page: Page, console: Console | None = None) -> None:
     """Print a page's end: where the records and reports are, and how to repeat it all."""
-    console = console or Console()
+    console = console or consoles.console()
     for name, path in files(page).items():
         _say(console, f"{name:<9} {path}", whole=True)
     if page.command:
