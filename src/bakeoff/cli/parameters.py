@@ -335,8 +335,12 @@ def seconds(text: str, option: str) -> float:
 
 def counts(text: str | None, option: str) -> tuple[int, ...]:
     """Return the whole numbers between commas, such as those of "1,2,4"; none for None; raise UsageError for others."""
+    from bakeoff.spec.options import MOST_DIGITS
+
     words = [word.strip() for word in text.split(",")] if text is not None else []
-    if not all(word.isascii() and word.isdigit() and 0 < int(word) < MOST_DEVICES for word in words):
+    # By its length first: Python refuses to read numbers of thousands of digits.
+    is_read = all(word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS for word in words)
+    if not (is_read and all(0 < int(word) < MOST_DEVICES for word in words)):
         msg = f"{option} {text!r} is not a list of numbers of devices: write 2, or 1,2,4"
         raise UsageError(msg)
     return tuple(dict.fromkeys(map(int, words)))

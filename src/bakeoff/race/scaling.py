@@ -14,6 +14,7 @@ from bakeoff.measure.machine import usable_cores
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.group import BATCH_STATISTICS, DEVICES, LOCAL, SYNC, Scaling, SyncSupport, devices_of
+from bakeoff.spec.options import MOST_DIGITS
 from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def cores_of_each(contenders: Sequence[Contender], wide: Mapping[str, str]) -> i
     Contenders on fewer devices have as many for each, so that one device is what several are held against.
     """
     counts = [contender.options.get(DEVICES, wide.get(DEVICES, "1")) for contender in contenders]
-    most = max((int(count) for count in counts if count.isdigit()), default=1)
+    # What is no such number is refused later, with the contender that has it.
+    read = [int(count) for count in counts if count.isascii() and count.isdigit() and len(count) <= MOST_DIGITS]
+    most = max(read, default=1)
     return max(1, usable_cores() // max(1, most))
 
 
