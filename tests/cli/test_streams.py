@@ -58,8 +58,18 @@ def test_a_file_that_ends_the_process_is_told(cli: Cli, tmp_path: Path, text: st
     assert f"mine.py:{1 + text.count(chr(10))}: importing it failed:" in said.err
 
 
-@pytest.mark.parametrize("text", ["raise SystemExit(0)", "os._exit(0)", "raise BaseException('odd')"])
-@pytest.mark.parametrize("function", ["build", "forward", "loss"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "raise SystemExit(0)",
+        "os._exit(0)",
+        "raise BaseException('odd')",
+        "raise GeneratorExit",
+        "raise type('Odd', (BaseException,), {'__str__': None})",
+        "raise type('Odd', (TypeError,), {'__str__': None})",
+    ],
+)
+@pytest.mark.parametrize("function", ["build", "__init__", "forward", "loss"])
 def test_a_function_of_a_file_that_ends_the_process_is_told(
     cli: Cli, root: Path, tmp_path: Path, function: str, text: str
 ) -> None:
@@ -71,8 +81,9 @@ def test_a_function_of_a_file_that_ends_the_process_is_told(
     (tmp_path / "mine.py").write_text("\n".join(lines))
     said = cli("run", "mine.py", "fake", "--fail-if-slower", "5%")
     assert said.code == MISUSED
-    kind = "BaseException" if "BaseException" in text else "SystemExit"
-    assert f"mine.py:{at + 3}: in {function}: {kind}: " in said.err
+    kind = next((one for one in ("Odd", "BaseException", "GeneratorExit") if one in text), "SystemExit")
+    where = "build" if function == "__init__" else function
+    assert f"mine.py:{at + 3}: in {where}: {kind}: " in said.err
 
 
 def test_ctrl_c_in_a_file_is_ctrl_c(cli: Cli, tmp_path: Path) -> None:

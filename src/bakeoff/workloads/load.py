@@ -30,7 +30,7 @@ from bakeoff.workloads.check import check_fields, check_names
 from bakeoff.workloads.draws import check_draws
 from bakeoff.workloads.imported import imported
 from bakeoff.workloads.losses import ARGUMENTS, WITH_INPUTS, takes_inputs
-from bakeoff.workloads.mistakes import fields_told, no_sudden_end
+from bakeoff.workloads.mistakes import fields_told, no_sudden_end, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,8 +151,8 @@ def _execute(path: Path, text: bytes) -> ModuleType:
     except BaseException as error:  # sys.exit() in a file must not look like bakeoff's own end.
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         line = frames[-1].lineno if frames else "?"
-        msg = f"{path}:{line}: importing it failed: {type(error).__name__}: {_text_of(error)}"
-        if isinstance(error, ImportError | TypeError) and "olerance" in str(error):
+        msg = f"{path}:{line}: importing it failed: {type(error).__name__}: {text_of(error)}"
+        if isinstance(error, ImportError | TypeError) and "olerance" in text_of(error):
             msg += ". How closely contenders agree is measured, not declared: take the tolerance out"
         elif isinstance(error, ImportError):
             msg += (
@@ -163,14 +163,6 @@ def _execute(path: Path, text: bytes) -> ModuleType:
             msg += fields_told(frames[-1], vars(module), error)
         raise ModelFileError(msg) from error
     return module
-
-
-def _text_of(error: BaseException) -> str:
-    """Return an error's text; the class of the error may be the user's own, too."""
-    try:
-        return str(error)
-    except Exception as another:  # noqa: BLE001 - whatever a user's own __str__ raises
-        return f"(its text raises {type(another).__name__})"
 
 
 def _parts(path: Path, module: ModuleType) -> tuple[Workload, Any, Any]:

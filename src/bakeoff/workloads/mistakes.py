@@ -48,9 +48,9 @@ def told(path: str, function: str) -> Iterator[None]:
     try:
         with no_sudden_end():
             yield
-    except (KeyboardInterrupt, GeneratorExit):
+    except KeyboardInterrupt:
         raise
-    except BaseException as error:  # SystemExit, too: a file's functions must not end bakeoff
+    except BaseException as error:  # SystemExit and GeneratorExit, too: a file's functions must not end bakeoff
         raise ModelFileError(where(path, function, error)) from error
 
 
@@ -83,6 +83,14 @@ def where(path: str, function: str, error: BaseException) -> str:
     return f"{place}: in {function}: {_text(path, frames, error)}"
 
 
+def text_of(error: BaseException) -> str:
+    """Return an error's text; the class of the error may be the user's own, too."""
+    try:
+        return str(error)
+    except Exception as another:  # noqa: BLE001 - whatever a user's own __str__ raises
+        return f"(its text raises {type(another).__name__})"
+
+
 def not_there(name: str) -> str:
     """Return that the vocabulary has no such name, and which one was probably meant."""
     return f"nn.{name} is not in the vocabulary{said_by(name)}"
@@ -95,9 +103,9 @@ def _text(path: str, frames: Sequence[traceback.FrameSummary], error: BaseExcept
     if isinstance(error, AttributeError) and (of_name := _of_name(error.obj, str(error.name))):
         return of_name
     is_users = bool(frames) and frames[-1].filename == path
-    if isinstance(error, TypeError) and (of_call := _of_call(frames[-1] if is_users else None, str(error))):
+    if isinstance(error, TypeError) and (of_call := _of_call(frames[-1] if is_users else None, text_of(error))):
         return of_call
-    told = f"{type(error).__name__}: {error}"
+    told = f"{type(error).__name__}: {text_of(error)}"
     if isinstance(error, ImportError):
         told += ". A model computes by the names of nn; its file may import the standard library, NumPy, bakeoff and "
         told += "modules of your own"
@@ -106,20 +114,20 @@ def _text(path: str, frames: Sequence[traceback.FrameSummary], error: BaseExcept
     if isinstance(error, AttributeError) and type(error.obj).__name__ in LAYERS:
         told += ". In a model a layer is called, and its weights are the framework's own; a product with the rows of an"
         return told + " nn.Embedding is embedding.attend(x), an array that is trained by itself nn.Parameter(shape)"
-    if isinstance(error, TypeError) and "__array_ufunc__" in str(error):
+    if isinstance(error, TypeError) and "__array_ufunc__" in text_of(error):
         return f"a function of NumPy's computes on an array of the model; {NUMPY}"
     return told + _of_operand(error)
 
 
 def _of_operand(error: BaseException) -> str:
     """Return what to do where an operator or a function of Python's got what is no array yet; else nothing."""
-    if isinstance(error, TypeError) and (found := _UNMADE.search(str(error))):
+    if isinstance(error, TypeError) and (found := _UNMADE.search(text_of(error))):
         return f". nn.{found[1]} is an array in forward alone: make it in __init__, and compute with it in forward"
-    if isinstance(error, TypeError) and "'ModuleList' object is not callable" in str(error):
+    if isinstance(error, TypeError) and "'ModuleList' object is not callable" in text_of(error):
         return ". Its layers are called one by one: for layer in self.layers: x = layer(x)"
-    if isinstance(error, TypeError) and str(error).startswith("tuple indices must be"):
+    if isinstance(error, TypeError) and text_of(error).startswith("tuple indices must be"):
         return ". What a layer gives several of is taken apart first: sequence, state = self.lstm(x)"
-    if isinstance(error, TypeError | AttributeError) and "'_Named'" in str(error):
+    if isinstance(error, TypeError | AttributeError) and "'_Named'" in text_of(error):
         return ". Of several arrays each is taken by its name: x['name']"
     return ""
 
@@ -169,7 +177,7 @@ def fields_told(frame: traceback.FrameSummary, names: Mapping[str, Any], error: 
     called = _expression(frame)
     kind = names.get(called.id) if isinstance(called, ast.Name) else None
     fields: Sequence[str] = getattr(kind, "__struct_fields__", ())
-    if not isinstance(error, TypeError) or "argument" not in str(error) or not fields:
+    if not isinstance(error, TypeError) or "argument" not in text_of(error) or not fields:
         return ""
     return f". {getattr(kind, '__name__', '')} has {', '.join(fields)}"
 
