@@ -154,3 +154,45 @@ def test_a_full_stdout_is_told(tmp_path: Path) -> None:
     said = shell(tmp_path, "list workloads > /dev/full")
     assert (said.returncode, said.stderr) == (FAILED, b"bakeoff: cannot write to stdout: No space left on device\n")
     assert shell(tmp_path, "list workloads >&-").returncode == 0
+
+
+MOVING = """
+import os
+from bakeoff.workloads import mlp_mnist
+from bakeoff.workloads.mlp_mnist import WORKLOAD, loss
+
+{top}
+
+def build(nn, size):
+    {inside}
+    return mlp_mnist.build(nn, size)
+"""
+
+
+FEW = ["--size", "reduced", "--data", "synthetic", "--rounds", "1"]
+
+
+@pytest.fixture
+def going(tmp_path: Path) -> str:
+    """Return a line by which a file goes to another folder."""
+    (tmp_path / "elsewhere").mkdir()
+    return f"os.chdir({str(tmp_path / 'elsewhere')!r})"
+
+
+@pytest.mark.parametrize("several", [[], ["--batch-size", "8,16"]])
+def test_a_file_that_goes_elsewhere_moves_no_results(
+    cli: Cli, inline: None, tmp_path: Path, going: str, several: list[str]
+) -> None:
+    """Results lie where they were asked for, whatever folder a user's file goes to; its own relative path stays."""
+    (tmp_path / "mine.py").write_text(MOVING.format(top=going, inside="pass"))
+    said = cli("run", "mine.py", "fake", *FEW, *several, "--results", "kept")
+    assert said.code == 0, said.err
+    assert len(list(tmp_path.glob(f"kept/*/{'study' if several else 'comparison'}.json"))) == 1
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_function_that_goes_elsewhere_comes_back(cli: Cli, tmp_path: Path, going: str) -> None:
+    """What is run over shapes leaves the command in the folder that it was called in."""
+    (tmp_path / "mine.py").write_text(MOVING.format(top="", inside=going))
+    assert cli("run", "mine.py", "fake", *FEW, "--dry-run").code == 0
+    assert Path.cwd() == tmp_path

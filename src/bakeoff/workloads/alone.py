@@ -124,7 +124,7 @@ def name_of(loaded: LoadedWorkload, path: str) -> str:
 def call_of(loaded: LoadedWorkload, size_name: str, path: str) -> Call:
     """Return how a model of this size calls the part at a path the first time, over shapes; raise as `layer_alone`."""
     size, counter = loaded.size(size_name), Counter()
-    model = loaded.build(vocabulary(counter, trains=True), size)
+    model = plan.built(loaded.build, vocabulary(counter, trains=True), size)
     parts = dict(plan.walk(model, ""))
     if path not in parts or parts[path] is model:
         kind = f"layer of {loaded.workload.name}"

@@ -20,7 +20,7 @@ from bakeoff.workloads import plan, shape_layers, shape_map_functions, shape_map
 from bakeoff.workloads.draws import check_drawing
 from bakeoff.workloads.layers import constant
 from bakeoff.workloads.losses import given_inputs
-from bakeoff.workloads.mistakes import told
+from bakeoff.workloads.mistakes import contained, told
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, in_loss, of_batch
 from bakeoff.workloads.steady import check_same, kept, note, noted, noting, twice
@@ -169,6 +169,7 @@ def _check_groups(loaded: LoadedWorkload, parameters: list[str]) -> None:
         raise ModelFileError(msg)
 
 
+@contained()
 def forward(
     build: Callable[[Any, Size], Any],
     size: Size,
@@ -261,7 +262,7 @@ def _forward_at(build: Callable[[Any, Size], Any], size: Size) -> str:
 
     Raises ModelFileError for a forward that does not take the inputs alone.
     """
-    model = build(vocabulary(Counter(), trains=False), size)
+    model = plan.built(build, vocabulary(Counter(), trains=False), size)
     # A callable that is no function has no line: then it is that of build.
     code = getattr(unwrap(type(model).forward), "__code__", build.__code__)
     at = f"{code.co_filename}:{code.co_firstlineno}: in forward"

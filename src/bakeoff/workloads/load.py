@@ -30,7 +30,7 @@ from bakeoff.workloads.check import check_fields, check_names
 from bakeoff.workloads.draws import check_draws
 from bakeoff.workloads.imported import imported
 from bakeoff.workloads.losses import ARGUMENTS, WITH_INPUTS, takes_inputs
-from bakeoff.workloads.mistakes import fields_told, no_sudden_end, text_of
+from bakeoff.workloads.mistakes import contained, fields_told, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,7 +141,7 @@ def _execute(path: Path, text: bytes) -> ModuleType:
     module.__file__ = str(path)
     sys.modules[name] = module
     try:
-        with no_sudden_end():
+        with contained():
             exec(compile(text, str(path), "exec"), vars(module))  # noqa: S102 - running the user's own file is the purpose
     except SyntaxError as error:
         msg = f"{path}:{error.lineno or 1}: syntax error: {error.msg}\n    {(error.text or '').strip()}"

@@ -7,7 +7,7 @@ import linecache
 import os
 import re
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -46,7 +46,7 @@ _UNMADE = re.compile(r"'(Parameter|constant)'")
 def told(path: str, function: str) -> Iterator[None]:
     """Run a function of the user's file within it; raise ModelFileError, with the line, where that fails or ends."""
     try:
-        with no_sudden_end():
+        with contained():
             yield
     except KeyboardInterrupt:
         raise
@@ -55,7 +55,26 @@ def told(path: str, function: str) -> Iterator[None]:
 
 
 @contextmanager
-def no_sudden_end() -> Iterator[None]:
+def contained() -> Iterator[None]:
+    """Have what is run of a user's file neither end this process nor leave it in another folder.
+
+    What was asked for by relative paths, such as where results are kept, is where it was asked for.
+    """
+    try:
+        folder = os.getcwd()  # noqa: PTH109 - a text, as it is given back
+    except OSError:
+        folder = ""  # It is gone, as somebody may have removed it.
+    try:
+        with _no_sudden_end():
+            yield
+    finally:
+        with suppress(OSError):
+            if folder and os.getcwd() != folder:  # noqa: PTH109
+                os.chdir(folder)
+
+
+@contextmanager
+def _no_sudden_end() -> Iterator[None]:
     """Have os._exit() raise SystemExit meanwhile: the exit code 0 of a file must not look like bakeoff's own.
 
     Not in a process that is forked meanwhile, as those of multiprocessing are: it has to end there.

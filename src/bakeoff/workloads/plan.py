@@ -88,14 +88,20 @@ class ModuleList:
         return self.modules[place]
 
 
+def built(build: Callable[[Any, Size], Any], nn: Any, size: Size) -> Any:
+    """Return what `build` makes of a vocabulary; raise ModelFileError, with the line, where it fails."""
+    with told(build.__code__.co_filename, "build"):
+        return build(nn, size)
+
+
 def drops(build: Callable[[Any, Size], Any], size: Size) -> bool:
     """Return whether a model draws anything in training, so that each framework and process has losses of its own."""
-    return any(_draws(part) for _, part in walk(build(_VOCABULARY, size), ""))
+    return any(_draws(part) for _, part in walk(built(build, _VOCABULARY, size), ""))
 
 
 def as_wide(build: Callable[[Any, Size], Any], size: Size, least: Mapping[str, int]) -> tuple[str, ...]:
     """Return the kinds of a model's layers of which one has at least so many `hidden` units, in their order."""
-    every = (part for _, part in walk(build(_VOCABULARY, size), ""))
+    every = (part for _, part in walk(built(build, _VOCABULARY, size), ""))
     # A user's own module may have a layer's name.
     parts: list[Any] = [part for part in every if isinstance(part, Layer) and type(part).__name__ in least]
     return tuple(sorted({type(one).__name__ for one in parts if one.hidden >= least[type(one).__name__]}))
@@ -119,8 +125,7 @@ def state(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Array]:
 def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer], dict[str, Array]]) -> dict[str, Array]:
     """Return the arrays `of` each layer by canonical name, from a model that is built over shapes."""
     path = build.__code__.co_filename
-    with told(path, "build"):
-        model = build(_VOCABULARY, size)
+    model = built(build, _VOCABULARY, size)
     if not isinstance(model, Module):
         msg = f"{path}: build returned {model!r}; it must return an instance of a class derived from nn.Module"
         raise ModelFileError(msg)
