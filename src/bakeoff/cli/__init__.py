@@ -10,6 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from bakeoff.cli import leaving
 from bakeoff.report import called
 from bakeoff.spec.errors import BakeoffError, UsageError
 from bakeoff.spec.text import plain
@@ -90,6 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if PROCESS.is_own and code in (INTERRUPTED, TERMINATED):
         # At its end Python hands the signal back to the system, which would then end it by the signal.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if PROCESS.is_own:
+        leaving.leave(code)
     return code
 
 

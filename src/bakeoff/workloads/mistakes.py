@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import LAYERS, VOCABULARY
+from bakeoff.workloads.left import LEFT
 from bakeoff.workloads.shapes import LayoutError
 from bakeoff.workloads.synonyms import NUMPY, of_module, said_by
 from bakeoff.workloads.synonyms_arguments import of_argument
@@ -58,14 +59,15 @@ def told(path: str, function: str) -> Iterator[None]:
 def contained() -> Iterator[None]:
     """Have what is run of a user's file neither end this process nor leave it in another folder.
 
-    What was asked for by relative paths, such as where results are kept, is where it was asked for.
+    What was asked for by relative paths, such as where results are kept, is where it was asked for. What is left
+    running is noted.
     """
     try:
         folder = os.getcwd()  # noqa: PTH109 - a text, as it is given back
     except OSError:
         folder = ""  # It is gone, as somebody may have removed it.
     try:
-        with _no_sudden_end():
+        with LEFT.noted(), _no_sudden_end():
             yield
     finally:
         with suppress(OSError):
