@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -267,3 +268,11 @@ def test_watching_survives_what_vanishes_and_writes_nothing_twice(
     assert computed == [0, 1, 4]
     said = capsys.readouterr().err.splitlines()
     assert [line.partition(": ")[0] for line in said] == [f"readme  {mine}", "not written"]
+
+
+def test_a_pipe_is_no_readme(cli: Cli, tmp_path: Path) -> None:
+    """A pipe without a writer is not waited for."""
+    os.mkfifo(tmp_path / "README.md")
+    said = cli("report", "--readme", "README.md")
+    assert said.code == 2
+    assert "README.md is no regular file; name a Markdown file" in said.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -373,4 +374,16 @@ def test_a_claim_that_does_not_fit_is_refused(tmp_path: Path, text: str, instead
     path = tmp_path / "own.toml"
     path.write_text(OWN.replace(text, instead), encoding="utf-8")
     with pytest.raises(UsageError, match=found):
+        load(str(path))
+
+
+@pytest.mark.parametrize("text", ["id = " + "9" * 5000, "id = " + "[" * 100_000, None])
+def test_what_cannot_be_read_as_a_study_is_told(tmp_path: Path, text: str | None) -> None:
+    """Numbers that Python refuses to read, endless nesting, and a pipe without a writer."""
+    path = tmp_path / "mine.toml"
+    if text is None:
+        os.mkfifo(path)
+    else:
+        path.write_text(text)
+    with pytest.raises(UsageError, match=r"mine\.toml cannot be used as a study: "):
         load(str(path))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any
@@ -446,3 +447,24 @@ def test_annotated_classes_in_a_users_file(file: Any) -> None:
     )
     path.write_text(extra + GOOD)
     assert load(path).workload.name == "mine"
+
+
+def test_what_has_no_end_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe without a writer is not waited for, a link to a device is not read, and neither is an endless file."""
+    pipe = tmp_path / "pipe.py"
+    os.mkfifo(pipe)
+    endless = tmp_path / "endless.py"
+    endless.symlink_to("/dev/zero")
+    for path in (pipe, endless):
+        assert f"{path}: cannot be read: it is no regular file" in fault(path)
+    large = tmp_path / "large.py"
+    large.write_text("# " * 100)
+    monkeypatch.setattr(loading, "MOST_BYTES", 100)
+    assert "large.py: cannot be read: it is larger than" in fault(large)
+
+
+def test_a_link_to_a_file_is_loaded(file: Any, tmp_path: Path) -> None:
+    """A user may keep a workload elsewhere."""
+    link = tmp_path / "link.py"
+    link.symlink_to(file())
+    assert load(link).workload.name == "mine"

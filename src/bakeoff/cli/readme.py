@@ -10,6 +10,7 @@ import typer
 
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
 from bakeoff.store.files import COMPARISON_FILE, END_FILE, RECORD_FILE, STUDY_FILE
+from bakeoff.store.reading import DamagedError, read_bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,13 +72,17 @@ class Readme(NamedTuple):
         from bakeoff.report.readme import parts_of
 
         try:
-            file, text = self.file.resolve(strict=True), self.file.read_bytes().decode()
+            file = self.file.resolve(strict=True)
+            text = read_bounded(file).decode()
         except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other, in Python 3.11
             why = getattr(error, "strerror", None) or error
             msg = f"--readme {self.file}: {why}; name a Markdown file that is there"
             raise UsageError(msg) from error
         except UnicodeDecodeError as error:
             msg = f"--readme {self.file} is not UTF-8 (byte {error.start}): save it as UTF-8"
+            raise UsageError(msg) from error
+        except DamagedError as error:
+            msg = f"--readme {self.file}: {error}; name a Markdown file"
             raise UsageError(msg) from error
         return file, text, parts_of(text, str(self.file))
 

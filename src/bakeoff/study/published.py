@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from bakeoff.spec.contender import parse_contender
-from bakeoff.spec.errors import UnknownNameError, UsageError
+from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.spec.published import OF_SHARES_ALONE, PublishedStudy
+from bakeoff.store.reading import read_bounded
 from bakeoff.study.benchmarks import filled
 
 if TYPE_CHECKING:
@@ -51,15 +52,23 @@ def load(name: str) -> PublishedStudy:
         kind = "study"
         raise UnknownNameError(kind, name, known_names())
     try:
-        study = msgspec.convert(filled(tomllib.loads(path.read_text(encoding="utf-8"))), PublishedStudy)
+        study = msgspec.convert(filled(_content(path)), PublishedStudy)
         problems = _problems(study)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError, UsageError) as error:
+    except (OSError, StoreError, msgspec.ValidationError, UsageError) as error:
         msg = f"{path} cannot be used as a study: {error}"
         raise UsageError(msg) from error
     if problems:
         msg = f"{path} cannot be used as a study: {'; '.join(problems)}"
         raise UsageError(msg)
     return study
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """Return what a file of TOML says; raise OSError, StoreError, or UsageError with the reason."""
+    try:
+        return tomllib.loads(read_bounded(path.resolve()).decode())
+    except (ValueError, RuntimeError) as error:  # numbers of thousands of digits, endless nesting, and links, too
+        raise UsageError(str(error)) from error
 
 
 def _problems(study: PublishedStudy) -> list[str]:

@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import inspect
 import re
+import stat
 import sys
 import traceback
 from collections.abc import Callable
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ENTRY_POINTS = "bakeoff.workloads"
+
+MOST_BYTES = 64 << 20
+"""Of a workload's file: the largest that is shipped has some 30 kB."""
 
 EXPECTED = """A workload's file has:
 
@@ -80,7 +84,7 @@ def load(name_or_path: str | Path) -> LoadedWorkload:
     """Return a workload, loaded and checked; raise UnknownNameError or ModelFileError, which say what to do."""
     path = _find(name_or_path)
     try:
-        text = path.read_bytes()
+        text = _read(path)
         module = _execute(path, text)
     except OSError as error:
         msg = f"{path}: cannot be read: {error.strerror}. A workload's file was expected there"
@@ -131,6 +135,18 @@ def _find(name_or_path: str | Path) -> Path:
         msg = f"workload {name!r} is declared by an installed package as {module}, which has no file"
         raise ModelFileError(msg)
     return Path(spec.origin)
+
+
+def _read(path: Path) -> bytes:
+    """Return a file's text; raise OSError where it cannot be read, ModelFileError where it has no end."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        msg = f"{path}: cannot be read: it is no regular file. A workload's file was expected there"
+        raise ModelFileError(msg)
+    if found.st_size > MOST_BYTES:
+        msg = f"{path}: cannot be read: it is larger than {MOST_BYTES >> 20} MiB. A workload's file was expected there"
+        raise ModelFileError(msg)
+    return path.read_bytes()
 
 
 def _execute(path: Path, text: bytes) -> ModuleType:
