@@ -291,3 +291,14 @@ def test_diff_of_another_work_says_so(cli: Cli, tmp_path: Path) -> None:
     assert "Nothing is comparable." in said
     assert "Another batch size" in said
     assert "Step times" not in said
+
+
+def test_history_obeys_nothing_in_a_damaged_folder_s_name(cli: Cli, tmp_path: Path) -> None:
+    """What a terminal would obey is written out where a comparison is left out, too."""
+    shutil.copytree(FIRST, tmp_path / "results" / "whole")
+    odd = shutil.copytree(FIRST, tmp_path / "results" / "odd\x1b[31m")
+    (odd / "comparison.json").write_text("{")
+    said = cli("history", "mlp-mnist").err
+    assert "left out: " in said
+    assert "odd\\x1b[31m" in said
+    assert "\x1b" not in said

@@ -276,3 +276,17 @@ def test_a_pipe_is_no_readme(cli: Cli, tmp_path: Path) -> None:
     said = cli("report", "--readme", "README.md")
     assert said.code == 2
     assert "README.md is no regular file; name a Markdown file" in said.err
+
+
+def test_watching_obeys_nothing_in_a_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """What a terminal would obey is written out in what could not be written."""
+
+    def end(_s: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        follow(Readme(tmp_path / "odd\x1b[31m.md", tmp_path, force=False), end)
+    said = capsys.readouterr().err
+    assert "not written: " in said
+    assert "odd\\x1b[31m.md" in said
+    assert "\x1b" not in said

@@ -80,7 +80,7 @@ def _judged(workload: str, places: list[Path]) -> "list[Outcome]":
             with told_if_absurd():
                 found.append(judge_comparison(folder))
         except BakeoffError as error:
-            typer.echo(f"left out: {error}", err=True)
+            typer.echo(f"left out: {plain(str(error))}", err=True)
     where = ", ".join(str(place) for place in places)
     if not found and not others:
         msg = f"no comparison in {where}: run one first (bakeoff run {workload}), or name its directory by --results"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
+from bakeoff.spec.text import plain
 from bakeoff.store.files import COMPARISON_FILE, END_FILE, RECORD_FILE, STUDY_FILE
 from bakeoff.store.reading import DamagedError, read_bounded
 
@@ -153,7 +154,7 @@ def follow(readme: Readme, sleep: Callable[[float], object]) -> None:
                     typer.echo(f"readme  {readme.file}", err=True)
         except (BakeoffError, OSError) as error:
             if str(error) != said:
-                typer.echo(f"not written: {error}", err=True)
+                typer.echo(f"not written: {plain(str(error))}", err=True)
             said = str(error)
         sleep(WATCH_S)
 
