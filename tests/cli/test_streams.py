@@ -196,3 +196,14 @@ def test_a_function_that_goes_elsewhere_comes_back(cli: Cli, tmp_path: Path, goi
     (tmp_path / "mine.py").write_text(MOVING.format(top="", inside=going))
     assert cli("run", "mine.py", "fake", *FEW, "--dry-run").code == 0
     assert Path.cwd() == tmp_path
+
+
+def test_a_file_whose_error_is_endless_is_told_in_short(cli: Cli, tmp_path: Path) -> None:
+    """A message that repeats millions of characters is cut, and has its begin and its end."""
+    (tmp_path / "mine.py").write_text("raise ValueError('x' * 10**7 + 'the end')")
+    said = cli("run", "mine.py", "fake")
+    assert said.code == MISUSED
+    assert said.err.startswith(f"bakeoff: {tmp_path / 'mine.py'}:1: importing it failed: ValueError: xxx")
+    assert said.err.endswith("xxxthe end\n")
+    assert " characters left out) ... xxx" in said.err
+    assert len(said.err) < 10_000

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from bakeoff.cli import leaving
 from bakeoff.report import called
 from bakeoff.spec.errors import BakeoffError, UsageError
-from bakeoff.spec.text import plain
+from bakeoff.spec.text import plain, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,7 +169,7 @@ def _forget(stream: object) -> None:
 def _failed(message: str, code: int = FAILED) -> int:
     """Write one message to stderr, which may be lost, too; return the exit code."""
     try:
-        sys.stderr.write(f"bakeoff: {plain(called.pasteable(message), keep=chr(10))}\n")
+        sys.stderr.write(f"bakeoff: {plain(called.pasteable(shortened(message)), keep=chr(10))}\n")
         sys.stderr.flush()
     except OSError:
         pass

@@ -18,6 +18,19 @@ def _escaped(char: str) -> str:
     return char.encode("unicode_escape").decode()
 
 
+MOST_SHOWN = 8000
+"""Characters of a message: more than any of bakeoff's own has, and no more than a screen or two."""
+
+
+def shortened(text: str) -> str:
+    """Return a message that is read whole, or its begin and its end where it repeats endless input."""
+    left_out = len(text) - MOST_SHOWN
+    if left_out <= 0:
+        return text
+    half = MOST_SHOWN // 2
+    return f"{text[:half]} ... ({left_out:,} characters left out) ... {text[-half:]}"
+
+
 def three_digits(value: float) -> str:
     """Return a number with three digits, and large ones whole: "0.0123", "4.56", "1,180"."""
     return f"{value:,.0f}" if abs(value) >= WHOLE_FROM else f"{value:.3g}"
