@@ -207,3 +207,14 @@ def test_a_file_whose_error_is_endless_is_told_in_short(cli: Cli, tmp_path: Path
     assert said.err.endswith("xxxthe end\n")
     assert " characters left out) ... xxx" in said.err
     assert len(said.err) < 10_000
+
+
+def test_a_lower_limit_of_recursion_is_the_files_own(cli: Cli, tmp_path: Path) -> None:
+    """What a file sets for itself does not end the command in a traceback."""
+    text = MOVING.format(
+        top="import sys; sys.setrecursionlimit(len(__import__('inspect').stack()) + 40)", inside="pass"
+    )
+    (tmp_path / "mine.py").write_text(text)
+    before = sys.getrecursionlimit()
+    said = cli("run", "mine.py", "fake", *FEW, "--dry-run")
+    assert (said.code, sys.getrecursionlimit()) == (0, before), said.err

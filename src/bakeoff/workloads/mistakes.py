@@ -6,6 +6,7 @@ import ast
 import linecache
 import os
 import re
+import sys
 import traceback
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
@@ -60,8 +61,9 @@ def contained() -> Iterator[None]:
     """Have what is run of a user's file neither end this process nor leave it in another folder.
 
     What was asked for by relative paths, such as where results are kept, is where it was asked for. What is left
-    running is noted.
+    running is noted, and a lower limit of recursion is the file's alone.
     """
+    deepest = sys.getrecursionlimit()
     try:
         folder = os.getcwd()  # noqa: PTH109 - a text, as it is given back
     except OSError:
@@ -70,6 +72,7 @@ def contained() -> Iterator[None]:
         with LEFT.noted(), _no_sudden_end():
             yield
     finally:
+        sys.setrecursionlimit(max(deepest, sys.getrecursionlimit()))
         with suppress(OSError):
             if folder and os.getcwd() != folder:  # noqa: PTH109
                 os.chdir(folder)
