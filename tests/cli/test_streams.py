@@ -218,3 +218,16 @@ def test_a_lower_limit_of_recursion_is_the_files_own(cli: Cli, tmp_path: Path) -
     before = sys.getrecursionlimit()
     said = cli("run", "mine.py", "fake", *FEW, "--dry-run")
     assert (said.code, sys.getrecursionlimit()) == (0, before), said.err
+
+
+@pytest.mark.parametrize("words", [{}, {"COMP_WORDS": "bakeoff run", "COMP_CWORD": "abc"}])
+def test_a_completion_that_no_shell_asks_for_is_told(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: dict[str, str]
+) -> None:
+    """Variables that are missing or no numbers are wrong input."""
+    monkeypatch.setenv("COLUMNS", "80")  # which completion sets
+    for name, value in {"_BAKEOFF_COMPLETE": "complete_bash", **words}.items():
+        monkeypatch.setenv(name, value)
+    said = cli()
+    assert said.code == MISUSED
+    assert "_BAKEOFF_COMPLETE is for a shell's completion" in said.err

@@ -123,6 +123,11 @@ def _run(arguments: Sequence[str] | None) -> int:
         if interrupt := _interrupt_of(end):
             raise interrupt from None
         code = end.code if isinstance(end.code, int) else FAILED
+    except (KeyError, ValueError) as error:
+        if COMPLETE_VARIABLE not in os.environ:
+            raise
+        msg = f"{COMPLETE_VARIABLE} is for a shell's completion, which says what is typed in other variables: {error}"
+        raise UsageError(msg) from error
     else:
         code = 0
     try:
