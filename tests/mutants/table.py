@@ -32,7 +32,8 @@ What is asked ([tests/mutants/judging.py](../tests/mutants/judging.py)): `case`,
 at reduced size; `independent` is the independent implementation of a workload; `timer` is the timer's self-test,
 `timer of long steps` and `timer of inference` of steps as long as its blocks;
 `race` is a race with the fault in its timed trials alone, `race/infer` one of inference, `race of statistics` one of a
-model that has running statistics, `race of inference` one with the timer's self-test and the machine's peaks; `group` is a certificate on two devices, whose replicas are
+model that has running statistics, `race of inference` one with the timer's self-test and the machine's peaks;
+`group` is a certificate on two devices, whose replicas are
 held against each other, too, `group of statistics` one where BatchNorm takes all devices' samples, `group of samples`
 one of per-sample gradients; `unit` are the tests of a file. A cell has each check that
 fails, with the error against what is allowed where the check has both; "passes" is what a question does not see,

@@ -45,7 +45,7 @@ def products_in_numpy(weights: Weights, x: Array) -> Array:
 
 
 def routed(nn: Any) -> Any:
-    """Mix the two experts of the largest scores, add the largest, what stands at the place of the largest, and that of segments."""
+    """Mix the two experts of the largest scores, add the largest, what stands at its place, and that of segments."""
     layers = {
         "router": nn.Linear(5, EXPERTS),
         "rows": nn.Linear(5, 2 * CLASSES),

@@ -360,9 +360,7 @@ CLOCK = [
         [
             (
                 TAKEN,
-                TAKEN
-                + COUNTED
-                + "        for one in self._network.modules() if self._calls == 9 else ():\n"
+                TAKEN + COUNTED + "        for one in self._network.modules() if self._calls == 9 else ():\n"
                 "            if hasattr(one, 'running_mean'):\n"
                 "                one.momentum = 0.0\n",
             )
