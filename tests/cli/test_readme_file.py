@@ -83,7 +83,7 @@ def test_a_link_stays_a_link_and_names_of_people_and_folders_stay_here(
         (["--readme", "README.md", "--json"], "leave out --json"),
         (["--readme", "README.md", "07d5"], "leave out 07d5"),
         (["--readme", "none.md"], "--readme none.md: No such file or directory; name a Markdown file that is there"),
-        (["--readme", "."], "--readme .: Is a directory"),
+        (["--readme", "."], "is no regular file; name a Markdown file"),
         (["--readme", "latin.md"], "--readme latin.md is not UTF-8 (byte 3)"),
         (
             ["--readme", "other.md"],
