@@ -132,6 +132,8 @@ def test_fewer_gpus_than_are_trained_on_are_refused() -> None:
         ('sbatch = ["nodelist=gpu01"]', "write one option with its value"),
         ('setup = ["export HF_TOKEN=hf_0123456789abcdef0123"]', "setup line 1 holds what looks like a key"),
         ("partition = ", "cannot be used as a profile: "),
+        (f"cpus_per_task = {'9' * 5000}", "cannot be used as a profile: "),
+        (f"a = {'[' * 5000}", "cannot be used as a profile: "),
     ],
 )
 def test_a_bad_profile_is_one_clear_message(tmp_path: Path, content: str, said: str) -> None:

@@ -67,7 +67,7 @@ def read(path: Path | None, **given: Any) -> Profile:
     if path is not None:
         try:
             content = tomllib.loads(read_named(path))
-        except (OSError, StoreError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, StoreError, ValueError, RecursionError) as error:  # also of numbers of thousands of digits
             msg = f"{path} cannot be used as a profile: {error}"
             raise UsageError(msg) from error
     wanted = content | {name: value for name, value in given.items() if value not in (None, False, (), [])}
