@@ -285,7 +285,10 @@ def _input(engine: Engine, options: dict[str, str], job: Job, name: str) -> dict
     step = engine.build(_model(case), "train", options)
     module = importlib.import_module(f"bakeoff.frameworks.{Path(job.folder).name}.input")
     feed = module.feed(step, samples, options)
-    given = [feed.read(batch) for batch in islice(feed, 2 * SAMPLES // SIZE.batch_size)]
+    raw = [*islice(feed, 2 * SAMPLES // SIZE.batch_size)]
+    epochs = raw[: len(raw) // 2], raw[len(raw) // 2 :]
+    kept = set.intersection(*({id(array) for batch in epoch for array in _arrays_of(batch)} for epoch in epochs))
+    given = [feed.read(batch) for batch in raw]
     last = next(feed)
     processes, settings = feed.processes(), feed.settings()
     losses = [_loss(step, batch) for batch in (last, step.prepare(feed.read(last)))]
@@ -296,9 +299,21 @@ def _input(engine: Engine, options: dict[str, str], job: Job, name: str) -> dict
         "samples_x": samples.arrays.inputs["x"],
         "samples_y": samples.arrays.targets["y"],
         "losses": losses,
+        "kept": np.array(len(kept)),
         "left": np.array([pid for pid in processes if _is_running(pid)], int),
         "call": np.array(str(settings["input_call"]), "U"),
     }
+
+
+def _arrays_of(batch: Any) -> Iterator[Any]:
+    """Yield the arrays of a batch as a step takes it."""
+    if isinstance(batch, tuple | list):
+        for part in batch:
+            yield from _arrays_of(part)
+    elif isinstance(batch, dict):
+        yield from _arrays_of([*batch.values()])
+    else:
+        yield batch
 
 
 def _model(case: Any) -> Model:

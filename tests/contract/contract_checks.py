@@ -197,7 +197,11 @@ def _distance(found: NDArray[Any] | None, expected: NDArray[Any], floor: float =
 
 
 def in_order(found: Arrays) -> Iterator[Held]:
-    """Yield how many samples of two epochs of copied batches are not in their place with their own label."""
+    """Yield how many samples of two epochs of copied batches are not in their place with their own label.
+
+    And how many arrays the second has from the first: a copy each step is another array each time.
+    """
+    yield Held("arrays of the epoch before", float(found["kept"]), NONE)
     for array in ("x", "y"):
         expected = np.concatenate([found[f"samples_{array}"]] * 2)
         wrong = len(expected) if found[array].shape != expected.shape else _differing(found[array], expected)

@@ -146,6 +146,11 @@ OPTIMIZERS = [
 
 FEEDS = [
     in_feed(
+        "each batch is copied in the first epoch alone",
+        [("yield from map(self._put, cycle(batches))", "yield from cycle([*map(self._put, batches)])")],
+        {"input/per-step/linear": "arrays of the epoch before"},
+    ),
+    in_feed(
         "shuffling by hand draws with replacement",
         [("order = random.permutation(self._count)", "order = random.integers(self._count, size=self._count)")],
         {"input/hand/linear": "missing in epoch 0"},
