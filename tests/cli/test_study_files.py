@@ -8,15 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.cli.study_files import study_files
-from tests.cli.test_fuzz import here, said
+from tests.cli.test_fuzz import UNSAFE, here, said
 from tests.drawn import is_all
 
 from bakeoff.cli import FAILED, MISUSED
 
 __all__ = ["here"]
-
-UNSAFE = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), "\u202e"} - {"\n"}
-"""What no terminal is to be sent: control characters, and one that turns the direction of text."""
 
 HOW = (("--estimate",), ("--dry-run",), (), ("--full", "--dry-run"))
 """What a study is asked for, in turn."""

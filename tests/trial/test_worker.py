@@ -167,6 +167,7 @@ def test_batches_go_round_in_their_order(trial_of: Any, fake: Path, tmp_path: Pa
     x[:] = 0
     assert np.array_equal(batches.at(1).inputs["x"], again)
     assert batches.test is None
+    assert batches.ends == Batches(tmp_path / "inputs", whole=True).ends == (0, batches.count - 1)
 
 
 @pytest.mark.parametrize(

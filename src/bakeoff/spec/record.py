@@ -172,10 +172,11 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     """Losses of as many steps after all others, when that state had been put back."""
     repeated_off: float | None = None
     """How far these steps have left the parameters looked at from where they had left them in the warm-up, in units of
-    what they had changed there. 0 where all bits are the same; None where they had changed nothing, where that is no
-    number, and in older records."""
+    what they had changed there; or running statistics, where these are farther, in units of their own. 0 where all bits
+    are the same; None where they had changed nothing, where that is no number, and in older records."""
     stuck: list[str] = []
-    """Arrays of parameters of which these steps had changed what is looked at in the warm-up, and now change no bit."""
+    """Arrays of parameters and running statistics of which these steps had changed what is looked at in the warm-up,
+    and now change no bit."""
     block_steps: int = 0
     """Steps of the last timed block; 0 where no state can be put back, as with a loader's batches, and in older
     records."""

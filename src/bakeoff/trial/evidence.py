@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.trial import TrialSpec
     from bakeoff.trial.inputs import Batches
 
-OUTPUT_BATCHES = 2
-"""Batches whose outputs are kept: two, so that an output that ignores its input is seen; the first and the last, so
-that timed steps which remember the first few are."""
-
-
 WITHOUT_REFERENCE: frozenset[EvidencePart] = frozenset({"gradients", "optimizer", "updates", "state", "norms", "noise"})
 """What a ready-made model does not owe: there is no reference that has its parameters."""
 
@@ -141,7 +136,7 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         running_variance=engine.running_variance if found.state else "",
         losses=_numbers(found.losses),
         shards=model.shards,
-        outputs=OUTPUT_BATCHES,
+        outputs=len(batches.ends),
         checksums=_finite(checksums(found.arrays["output/0"])),
         others=_finite(checksums(found.arrays["output/1"])),
         ready_made=found.ready_made,

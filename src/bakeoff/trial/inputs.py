@@ -28,7 +28,8 @@ class Batches:
         every = _mapped(folder, inputs, "")
         self.count = len(every) if whole else inputs.batches
         self.ends = 0, inputs.batches - 1
-        """The first and the last batch of a race, whose outputs are certified: timed steps come to one of them late."""
+        """The first and the last batch of a race, whose outputs are certified: two, so that an output that ignores its
+        input is seen, and these, since timed steps that remember the first few come to one of them late."""
         self._arrays = every.taken(slice(self.count))
         """Each of shape (batches, batch size, ...)."""
         self._entries, self._along = inputs.entries, inputs.along
@@ -63,7 +64,7 @@ class Joined(Batches):
         super().__init__(folder, whole=whole)
         self._parts, self._joined, self._group = self.count, joined, group
         self.count = max(1, self._parts // joined)
-        self.ends = 0, self.count - 1
+        self.ends = 0, max(1, (1 + self.ends[1]) // joined) - 1
 
     def at(self, index: int) -> Batch:
         """Return the global batch of step `index`, or what of it is this replica's."""
