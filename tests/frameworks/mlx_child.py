@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from bakeoff.frameworks.engine import Model
-from bakeoff.frameworks.mlx import compilation, engine, memory, threads
+from bakeoff.frameworks.mlx import blas, compilation, engine, memory
 from bakeoff.spec.batch import labelled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.optimizer import Adam
@@ -168,7 +168,8 @@ WORK: dict[str, Callable[[], Any]] = {
     "streamed compiled": lambda: streamed("compiled"),
     "without": without_compiler,
     "float64": in_float64,
-    "threads": threads.in_force,
+    "threads": blas.threads,
+    "blas": blas.library,
     "cpu": lambda: msgspec.to_builtins(memory.reading("cpu")),
     "exhausted": lambda: [
         memory.is_exhausted(error)

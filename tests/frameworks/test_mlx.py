@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ MODES = pytest.mark.parametrize("mode", ["eager", "compiled"])
 pytestmark = pytest.mark.timeout(400)
 
 
-QUICK = ("mps", "metal", "without", "float64", "threads", "cpu", "exhausted")
+QUICK = ("mps", "metal", "without", "float64", "threads", "blas", "cpu", "exhausted")
 
 
 @functools.cache
@@ -63,6 +65,18 @@ def test_why_there_is_no_float64() -> None:
 
 def test_threads_and_memory_are_read_back() -> None:
     """The package's own BLAS has one thread; a processor's allocator tells nothing, a GPU's says when it is full."""
-    assert told()["threads"] == 1
+    assert (told()["threads"], told()["blas"].partition("-")[0]) == (1, "libblas")
     assert set(told()["cpu"].values()) == {None}
     assert told()["exhausted"] == [True, True, False]
+
+
+def test_a_blas_that_is_preloaded_is_named_with_its_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products of another library than the package's are not said to have one thread: it is asked, where it tells."""
+    if (compiler := shutil.which("cc")) is None:
+        pytest.skip("there is no C compiler")
+    source, library = tmp_path / "other.c", tmp_path / "libother.so"
+    source.write_text("void cblas_sgemm(void) {}\nint openblas_get_num_threads(void) { return 3; }\n")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    found = answer("mlx", "mlx_child.py", str(tmp_path / "not yet there"), "threads", "blas")
+    assert found == {"threads": 3, "blas": "libother.so"}

@@ -18,6 +18,7 @@ from mlx.utils import tree_flatten
 from bakeoff.frameworks import denormals
 from bakeoff.frameworks.mlx import (
     attention,
+    blas,
     compilation,
     graphs,
     memory,
@@ -26,7 +27,6 @@ from bakeoff.frameworks.mlx import (
     peaks,
     recurrent,
     snapshots,
-    threads,
 )
 from bakeoff.frameworks.mlx.border import Border, once
 from bakeoff.frameworks.mlx.compilation import executed
@@ -186,7 +186,8 @@ class Step:
         return {
             "mode": "compiled" if compiled else "eager",
             "device": device,
-            "threads": threads.in_force(),
+            "threads": blas.threads(),
+            "blas": blas.library(),
             "precision": _precision(self._model),
             "tf32_matmul": reduced,
             "tf32_convolution": reduced,
