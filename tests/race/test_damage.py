@@ -22,6 +22,7 @@ from bakeoff.race import conductor
 from bakeoff.race.explaining import complete
 from bakeoff.race.progress import Event, Prepared, RoundStarted, Running, TrialStarted
 from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.report.pages.comparison import cautions
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.results import read_records
 
@@ -116,11 +117,24 @@ def test_a_trial_that_is_gone_is_made_up_for_within_the_rounds_that_were_asked_f
     assert not (folder / gone).exists()
 
 
+@pytest.mark.parametrize("number", [2, 3])
+def test_a_trial_that_is_gone_is_told(race: Any, number: int) -> None:
+    """A report of rounds that are done names one that a contender has no record of; of whole ones it says nothing."""
+    whole = race(*RACERS, max_rounds=3)
+    assert whole.gone == {}
+    folder = Path(whole.path)
+    shutil.rmtree(folder / f"r0{number}-fake-step_ms=60")
+    outcome = judge_comparison(folder)
+    assert (outcome.ended, outcome.gone) == ("rounds", {"fake:step_ms=60": [number]})
+    assert f"fake:step_ms=60 has no record of round {number}, " in " ".join(cautions(outcome))
+
+
 def test_who_ran_no_more_is_not_made_up_for(race: Any) -> None:
     """A contender that was given up lacks in later rounds, and nothing is gone: no round is added for it."""
     racers = (*RACERS, "fake:step_ms=70,fault=raise,fault_at=block")
     outcome = race(*racers, max_rounds=4)
     assert len(list(Path(outcome.path).glob("r0*-fake-step_ms=70*"))) == 2
+    assert outcome.gone == {}
     assert race(*racers, max_rounds=4, resume=True).rounds == 4
 
 

@@ -16,6 +16,7 @@ from bakeoff.judge.light import light_of, peak_of
 from bakeoff.judge.outcome import OF_ITS_TRIALS, ContenderOutcome, Ending, Outcome, Status
 from bakeoff.judge.rounds import (
     CUT_ROUNDS,
+    NS,
     block_times,
     disturbed_turns,
     kept_blocks,
@@ -102,6 +103,7 @@ def assess(
     by = sequential.decide if procedure.rules == FIRST_RULES else decide  # `sequential` is that of stats.first
     verdicts = by(pairs, margin=procedure.margin, max_rounds=procedure.max_rounds, ended=stop, aim=procedure.aim)
     foreign, flagged_rounds = flagged_share(timed)
+    ending = _ended(verdicts, contenders, rounds, comparison, ended)
     return Outcome(
         comparison=comparison,
         path=str(folder),
@@ -121,8 +123,9 @@ def assess(
         round_s=round_s(timed),
         resemblance=resemblance(steps_by_round(_ranked(contenders), timed, kept)),
         clock_mhz=clock_range_mhz(timed),
-        ended=_ended(verdicts, contenders, rounds, comparison, ended),
+        ended=ending,
         damaged=found.damaged,
+        gone={} if ending == "unfinished" else _gone(verdicts, contenders, timed, rounds),
     )
 
 
@@ -141,9 +144,8 @@ def _ended(
         return "budget"
     if (limit is not None and rounds >= limit) or (unsettled and "" not in stops):
         return "rounds"
-    given_up = {one.label for one in contenders if len(one.lost_rounds) >= STOPPING.failures}
     # An open pair of which nobody was given up would have had more rounds: some that were there are gone.
-    is_short = any(is_open(one) and given_up.isdisjoint((one.first, one.second)) for one in unsettled)
+    is_short = any(is_open(one) for one in _running_on(unsettled, contenders))
     if ended == "decided" and not is_short:
         # The conductor had nobody left to run, and yet a pair is open or was never formed.
         is_ranked = any(one.status == "ranked" for one in contenders)
@@ -152,7 +154,22 @@ def _ended(
     return "unfinished"
 
 
-NS = 1e-9
+def _gone(
+    verdicts: list[Verdict], contenders: list[ContenderOutcome], timed: Sequence[Record], rounds: int
+) -> dict[str, list[int]]:
+    """Return by label the rounds of which somebody has no record whose pair had its rounds to the end."""
+    waiting = [one for one in verdicts if is_unsettled(one) and one.stopped != "futility"]
+    pairs = _running_on(waiting, contenders)
+    there = {(record.trial.contender.label, record.trial.round_number) for record in timed}
+    labels = dict.fromkeys(label for one in pairs for label in (one.first, one.second))
+    missing = {label: [n for n in range(1, rounds + 1) if (label, n) not in there] for label in labels}
+    return {label: numbers for label, numbers in missing.items() if numbers}
+
+
+def _running_on(verdicts: Iterable[Verdict], contenders: Iterable[ContenderOutcome]) -> list[Verdict]:
+    """Return the pairs of which nobody was given up for failing."""
+    given_up = {one.label for one in contenders if len(one.lost_rounds) >= STOPPING.failures}
+    return [one for one in verdicts if given_up.isdisjoint((one.first, one.second))]
 
 
 def contender_outcome(

@@ -162,7 +162,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Lowest and highest mean clock of the processors, at the ends of timed trials."""
     ended: Ending = "unfinished"
     damaged: list[str] = []
-    """Records that could not be read and were set aside."""
+    """A sentence for each record that is not used, with its file."""
+    gone: dict[str, list[int]] = {}
+    """By label, the rounds of a comparison that has ended of which a contender has no record, and should have one."""
 
     @property
     def pairs(self) -> list[Verdict]:

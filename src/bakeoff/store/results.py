@@ -97,7 +97,7 @@ def take_up(folder: Path) -> tuple[str, ...]:
 
 
 def is_done_again(record: Record) -> bool:
-    """Return whether a trial came to nothing, so that its comparison runs it again when it goes on."""
+    """Return whether a trial came to nothing, so that its record is set aside when its comparison goes on."""
     return record.outcome in AGAIN - STANDING.get(record.trial.purpose, frozenset())
 
 

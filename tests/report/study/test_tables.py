@@ -161,7 +161,7 @@ def test_a_warning_of_all_points_is_said_once(threads: StudyOutcome) -> None:
     page = page_of(msgspec.structs.replace(threads, points=points))
     said = [word for section in page.sections if section.kind == "warnings" for word in section.words]
     aside = [text for text in said if "Not used" in text]
-    again = "The same command with --resume runs it again."
+    again = "The same command with --resume runs it again, or of a round another one in its stead."
     assert aside == [f"Not used: Both.. {again}", f"malloc settled, threads 1: Not used: First.. {again}"]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
-from bakeoff.report.units import percent
+from bakeoff.report.units import listed, percent
 from bakeoff.report.words import remarks
 from bakeoff.spec.text import count
 from bakeoff.spec.trial import KINDS
@@ -103,14 +103,22 @@ def _sections(outcome: Outcome) -> list[Section]:
 
 
 def _data(outcome: Outcome) -> dict[str, Any]:
-    """Return how calm the machine was, and the records that were set aside."""
+    """Return how calm the machine was, and the records that are not used."""
     names = ("calm", "foreign_share", "flagged_rounds", "clock_mhz")
     return {"noise": {name: getattr(outcome, name) for name in names}, "damaged": outcome.damaged}
 
 
 def _damaged(outcome: Outcome) -> list[str]:
-    """Return the records that were set aside."""
-    return [f"Not used: {sentence}. The same command with --resume runs it again." for sentence in outcome.damaged]
+    """Return the records that are not used, and the rounds that somebody has no record of."""
+    again = "The same command with --resume runs it again, or of a round another one in its stead."
+    said = [f"Not used: {sentence}. {again}" for sentence in outcome.damaged]
+    for label, numbers in outcome.gone.items():
+        which = f"round{'s' if len(numbers) > 1 else ''} {listed(map(str, numbers))}"
+        said.append(
+            f"{label} has no record of {which}, so that no pair of it counts what others took there. The same command "
+            "with --resume has as many more run in their stead, once."
+        )
+    return said
 
 
 CALM = Subject(cautions=_calm)
