@@ -13,10 +13,9 @@ from bakeoff.race import conductor, loop, prepare, remembered
 from bakeoff.race.progress import Event, TrialStarted
 from bakeoff.race.stages import certify
 from bakeoff.race.workers.worker import WorkerLostError
-from bakeoff.spec.errors import StoreError
+from bakeoff.spec.errors import DamagedError, StoreError
 from bakeoff.spec.protocol import Answer, Certify, Command
 from bakeoff.store.fingerprints import packages_of
-from bakeoff.store.reading import DamagedError
 from bakeoff.store.results import read_records
 from bakeoff.trial import opened
 from bakeoff.workloads.load import load

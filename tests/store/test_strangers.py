@@ -17,12 +17,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from bakeoff.spec.errors import StoreError, UnknownNameError
+from bakeoff.spec import bounded
+from bakeoff.spec.errors import DamagedError, OtherVersionError, StoreError, UnknownNameError
 from bakeoff.spec.evidence import Evidence
-from bakeoff.store import evidence, reading
+from bakeoff.store import evidence
 from bakeoff.store.evidence import checked_arrays, read_arrays
 from bakeoff.store.files import read_comparison, write_comparison, write_record
-from bakeoff.store.reading import DamagedError, OtherVersionError
 from bakeoff.store.results import comparisons, find, read_records, take_up
 from bakeoff.store.searches import latest_search, searches
 
@@ -51,7 +51,7 @@ def folder(path: Path) -> str:
 def large(path: Path) -> str:
     """Make a file that is too large, which takes no room on the disk."""
     with path.open("wb") as file:
-        file.truncate(reading.MOST_BYTES + 1)
+        file.truncate(bounded.MOST_BYTES + 1)
     return "is larger than 64 MiB"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bakeoff.spec.bounded import MOST_BYTES
 from bakeoff.spec.errors import ModelFileError, UnknownNameError
 from bakeoff.spec.metric import Metric
 from bakeoff.spec.vocabulary import VOCABULARY
@@ -449,18 +450,19 @@ def test_annotated_classes_in_a_users_file(file: Any) -> None:
     assert load(path).workload.name == "mine"
 
 
-def test_what_has_no_end_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_has_no_end_is_no_file(tmp_path: Path) -> None:
     """A pipe without a writer is not waited for, a link to a device is not read, and neither is an endless file."""
     pipe = tmp_path / "pipe.py"
     os.mkfifo(pipe)
     endless = tmp_path / "endless.py"
     endless.symlink_to("/dev/zero")
     for path in (pipe, endless):
-        assert f"{path}: cannot be read: it is no regular file" in fault(path)
+        assert f"{path}: cannot be read: " in fault(path)
+        assert " is no regular file. A workload's file was expected there" in fault(path)
     large = tmp_path / "large.py"
-    large.write_text("# " * 100)
-    monkeypatch.setattr(loading, "MOST_BYTES", 100)
-    assert "large.py: cannot be read: it is larger than" in fault(large)
+    with large.open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    assert "large.py is larger than 64 MiB" in fault(large)
 
 
 def test_a_link_to_a_file_is_loaded(file: Any, tmp_path: Path) -> None:

@@ -20,10 +20,11 @@ import msgspec
 import bakeoff
 from bakeoff.acceptance.redacted import Redactor, apart, redactor
 from bakeoff.spec.acceptance import Acceptance, AcceptanceOutcome
+from bakeoff.spec.bounded import MOST_BYTES, behind_links, opened, read_bounded
 from bakeoff.spec.errors import BakeoffError, StoreError, UsageError
 from bakeoff.store.acceptances import ACCEPTANCE_FILE
 from bakeoff.store.files import RECORD_FILE, write_atomically
-from bakeoff.store.reading import MOST_BYTES, behind_links, check_version, decoded, opened, read_bounded
+from bakeoff.store.reading import check_version, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

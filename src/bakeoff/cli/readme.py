@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
+from bakeoff.spec.bounded import read_bounded
+from bakeoff.spec.errors import BakeoffError, DamagedError, UnknownNameError, UsageError
 from bakeoff.spec.text import plain
 from bakeoff.store.files import COMPARISON_FILE, END_FILE, RECORD_FILE, STUDY_FILE
-from bakeoff.store.reading import DamagedError, read_bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,6 +10,8 @@ BakeoffError
 |- ChangedError          what is run is not what was fixed; says what changed, and what to do
 |- UnequalError          devices have not the same parameters; names one that differs
 `- StoreError            results cannot be written or read
+   |- DamagedError       a file is not as it was written
+   `- OtherVersionError  a file is whole, and another version of bakeoff wrote it
 """
 
 from __future__ import annotations
@@ -83,3 +85,11 @@ class UnequalError(BakeoffError):
 
 class StoreError(BakeoffError):
     """Results cannot be written or read: names the path and the cause."""
+
+
+class DamagedError(StoreError):
+    """A file that is not as it was written: truncated, edited, or no regular file at all."""
+
+
+class OtherVersionError(StoreError):
+    """A file that is whole, and that another version of bakeoff wrote: it is no damage, and is left as it is."""

@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from bakeoff.spec.errors import StoreError
-from bakeoff.store.reading import DamagedError, read_bounded
+from bakeoff.spec.bounded import read_bounded
+from bakeoff.spec.errors import DamagedError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
+from bakeoff.spec.bounded import read_bounded
 from bakeoff.spec.comparison import FIRST_RULES, Comparison
-from bakeoff.spec.errors import StoreError
+from bakeoff.spec.errors import DamagedError, OtherVersionError, StoreError
 from bakeoff.spec.record import RECORD_VERSION, Record
 from bakeoff.store.evidence import EVIDENCE_FILE, checked_arrays
-from bakeoff.store.reading import DamagedError, OtherVersionError, check_version, decoded, read_as, read_bounded
+from bakeoff.store.reading import check_version, decoded, read_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

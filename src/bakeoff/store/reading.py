@@ -1,28 +1,21 @@
-"""Reading what a stranger may have written: regular files of a bounded size alone are opened, and no link is followed.
+"""Reading what a stranger may have written: it is bounded, of this version, and what it should be.
 
 Nothing here changes anything.
 """
 
 from __future__ import annotations
 
-import errno
-import os
-import stat
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from bakeoff.spec.errors import StoreError
+from bakeoff.spec.bounded import behind_links, read_bounded
+from bakeoff.spec.errors import OtherVersionError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
 Kind = TypeVar("Kind")
-
-MOST_BYTES = 64 << 20
-"""Of a file of text: the largest record of a real comparison has some 50 kB."""
 
 MOST_NAMED_BYTES = 1 << 20
 """Of a file of settings or a template that the user wrote: they have some lines, and a name is soon a wrong one."""
@@ -31,54 +24,10 @@ VERSION = 1
 """Of comparison.json, search.json and study.json."""
 
 
-class DamagedError(StoreError):
-    """A file that is not as it was written: truncated, edited, or no regular file at all."""
-
-
-class OtherVersionError(StoreError):
-    """A file that is whole, and that another version of bakeoff wrote: it is no damage, and is left as it is."""
-
-
 class _Versioned(msgspec.Struct, frozen=True):
     """What files of all versions have in common."""
 
     version: int = VERSION
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a regular file; raise OSError where it cannot be read, DamagedError for what is no file."""
-    try:
-        # Without O_NONBLOCK a pipe without a writer would be waited for.
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            msg = f"{path} is a link, and links are not followed"
-            raise DamagedError(msg) from error
-        raise
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            msg = f"{path} is no regular file"
-            raise DamagedError(msg)
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            yield file
-    finally:
-        os.close(handle)
-
-
-def read_bounded(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
-    """Return a file's content; raise OSError where it cannot be read, DamagedError for what is no file or too large."""
-    with opened(path) as file:
-        content = file.read(most_bytes + 1) if os.fstat(file.fileno()).st_size <= most_bytes else None
-    if content is None or len(content) > most_bytes:
-        msg = f"{path} is larger than {most_bytes >> 20} MiB, the most that bakeoff reads of such a file"
-        raise DamagedError(msg)
-    return content
-
-
-def behind_links(path: Path) -> Path:
-    """Return the file that a path leads to: the user's own names may be links, unlike those in a stranger's folder."""
-    return Path(os.path.realpath(path))
 
 
 def read_named(path: Path, most_bytes: int = MOST_NAMED_BYTES) -> str:

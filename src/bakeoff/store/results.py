@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.spec.bounded import read_bounded
 from bakeoff.spec.comparison import ANEW, FIRST_RULES
-from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
+from bakeoff.spec.errors import DamagedError, OtherVersionError, StoreError, UnknownNameError, UsageError
 from bakeoff.spec.record import Record, TrialOutcome
 from bakeoff.spec.text import plain
 from bakeoff.store import folders
@@ -24,7 +25,7 @@ from bakeoff.store.files import (
     read_record,
 )
 from bakeoff.store.fingerprints import check_unchanged
-from bakeoff.store.reading import DamagedError, OtherVersionError, decoded, read_bounded
+from bakeoff.store.reading import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from bakeoff.spec.bounded import read_bounded
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.spec.published import OF_SHARES_ALONE, PublishedStudy
-from bakeoff.store.reading import read_bounded
 from bakeoff.study.benchmarks import filled
 
 if TYPE_CHECKING:

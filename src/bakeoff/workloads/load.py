@@ -11,7 +11,6 @@ import hashlib
 import importlib.util
 import inspect
 import re
-import stat
 import sys
 import traceback
 from collections.abc import Callable
@@ -24,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.spec.batch import OWN
-from bakeoff.spec.errors import ModelFileError, UnknownNameError
+from bakeoff.spec.bounded import behind_links, read_bounded
+from bakeoff.spec.errors import DamagedError, ModelFileError, UnknownNameError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.workload import Size, Workload
 from bakeoff.workloads.check import check_fields, check_names
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ENTRY_POINTS = "bakeoff.workloads"
-
-MOST_BYTES = 64 << 20
-"""Of a workload's file: the largest that is shipped has some 30 kB."""
 
 EXPECTED = """A workload's file has:
 
@@ -84,10 +81,11 @@ def load(name_or_path: str | Path) -> LoadedWorkload:
     """Return a workload, loaded and checked; raise UnknownNameError or ModelFileError, which say what to do."""
     path = _find(name_or_path)
     try:
-        text = _read(path)
+        text = read_bounded(behind_links(path))
         module = _execute(path, text)
-    except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror}. A workload's file was expected there"
+    except (OSError, DamagedError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        msg = f"{path}: cannot be read: {why}. A workload's file was expected there"
         raise ModelFileError(msg) from error
     workload, build, loss = _parts(path, module)
     check_names(path, text, build=build, loss=loss)
@@ -135,18 +133,6 @@ def _find(name_or_path: str | Path) -> Path:
         msg = f"workload {name!r} is declared by an installed package as {module}, which has no file"
         raise ModelFileError(msg)
     return Path(spec.origin)
-
-
-def _read(path: Path) -> bytes:
-    """Return a file's text; raise OSError where it cannot be read, ModelFileError where it has no end."""
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode):
-        msg = f"{path}: cannot be read: it is no regular file. A workload's file was expected there"
-        raise ModelFileError(msg)
-    if found.st_size > MOST_BYTES:
-        msg = f"{path}: cannot be read: it is larger than {MOST_BYTES >> 20} MiB. A workload's file was expected there"
-        raise ModelFileError(msg)
-    return path.read_bytes()
 
 
 def _execute(path: Path, text: bytes) -> ModuleType:

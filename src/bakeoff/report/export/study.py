@@ -25,11 +25,12 @@ from bakeoff.judge.ledger import marked
 from bakeoff.judge.profile import profiles_of
 from bakeoff.judge.study import NOT_BEGUN, PointOutcome, StudyOutcome
 from bakeoff.report.redacted import Redaction
+from bakeoff.spec.bounded import MOST_BYTES
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import BakeoffError, StoreError
 from bakeoff.spec.verdict import Certificate
 from bakeoff.store.files import COMPARISON_FILE, END_FILE, RECORD_FILE, STUDY_FILE, unsealed
-from bakeoff.store.reading import MOST_BYTES, decoded
+from bakeoff.store.reading import decoded
 from bakeoff.store.results import Records, of_purpose
 from bakeoff.store.studies import StudyFile, read
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
+from bakeoff.spec.bounded import read_bounded
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.spec.text import plain
 from bakeoff.spec.trial import KINDS
 from bakeoff.store.acceptances import ACCEPTANCE_FILE
 from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE
 from bakeoff.store.folders import holding
-from bakeoff.store.reading import decoded, read_bounded
+from bakeoff.store.reading import decoded
 from bakeoff.store.searches import SEARCH_FILE
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ import bakeoff
 from bakeoff.report.forms.marks import check_overwritable
 from bakeoff.report.gallery.card import Card
 from bakeoff.report.gallery.records import ARCHIVE_FILE
+from bakeoff.spec.bounded import read_bounded
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.files import write_atomically
-from bakeoff.store.reading import decoded, read_bounded
+from bakeoff.store.reading import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from bakeoff.acceptance.bundle import archive, redacted_file
 from bakeoff.report.forms.marks import ARCHIVE
+from bakeoff.spec.bounded import MOST_BYTES, read_bounded
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.evidence import EVIDENCE_FILE, MOST_EVIDENCE_BYTES
-from bakeoff.store.reading import MOST_BYTES, read_bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
