@@ -26,7 +26,7 @@ from bakeoff.race.prepare import checked
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.acceptance import Finding
 from bakeoff.spec.contender import parse_contenders
-from bakeoff.store.files import write_atomically
+from bakeoff.store.files import write_json
 from bakeoff.store.results import comparisons
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def certificates(setting: Setting, workload: str) -> Finding:
 def _keep(setting: Setting, found: dict[int, list[Certificate]]) -> None:
     """Write certificates beside the evidence, which may be too large to be sent on."""
     told = [{"seed": seed, "certificates": some} for seed, some in found.items()]
-    write_atomically(setting.folder / CERTIFICATES_FILE, msgspec.json.format(msgspec.json.encode(told)))
+    write_json(setting.folder / CERTIFICATES_FILE, told)
 
 
 def planted(setting: Setting, contender: str) -> str:

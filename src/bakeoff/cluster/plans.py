@@ -14,7 +14,7 @@ from bakeoff.spec.published import Reproduces
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Point, Study
 from bakeoff.store import studies
-from bakeoff.store.files import write_atomically
+from bakeoff.store.files import write_json
 from bakeoff.store.folders import new_folder
 from bakeoff.store.reading import read_as
 
@@ -93,7 +93,7 @@ def begin(results: Path, plan: Plan) -> tuple[Path, Plan]:
     """Make the folder of a study and write what is planned; return both. It is a study like any other from now on."""
     folder = new_folder(results, plan.name)
     plan = msgspec.structs.replace(plan, id=folder.name, created_at=now())
-    write_atomically(folder / FOLDER / PLAN_FILE, msgspec.json.format(msgspec.json.encode(plan)))
+    write_json(folder / FOLDER / PLAN_FILE, plan)
     (folder / FOLDER / LOGS).mkdir()
     studies.write(folder, msgspec.structs.replace(studies.new(study_of(plan)), id=folder.name))
     return folder, plan
@@ -133,7 +133,7 @@ def submissions(folder: Path) -> list[Submission]:
 
 def note_submissions(folder: Path, submitted: list[Submission]) -> None:
     """Write which arrays were handed to Slurm."""
-    write_atomically(folder / FOLDER / SUBMITTED_FILE, msgspec.json.format(msgspec.json.encode(submitted)))
+    write_json(folder / FOLDER / SUBMITTED_FILE, submitted)
 
 
 def now() -> str:

@@ -10,7 +10,7 @@ import msgspec
 from bakeoff.cluster.plans import FOLDER, LOGS
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.study import Point
-from bakeoff.store.files import write_atomically
+from bakeoff.store.files import write_json
 from bakeoff.store.reading import read_as
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def read_every(folder: Path, count: int) -> list[State]:
 
 def write(folder: Path, element: int, state: State) -> None:
     """Write how far an element is."""
-    write_atomically(folder_of(folder, element) / "state.json", msgspec.json.format(msgspec.json.encode(state)))
+    write_json(folder_of(folder, element) / "state.json", state)
 
 
 def log_of(folder: Path, task: str) -> Path | None:

@@ -13,7 +13,7 @@ from bakeoff.judge.gap import less_in
 from bakeoff.judge.suspects import unraced
 from bakeoff.judge.switches import acts_on
 from bakeoff.spec.errors import StoreError
-from bakeoff.store.files import write_atomically
+from bakeoff.store.files import write_json
 from bakeoff.store.reading import read_as
 from bakeoff.store.results import read_records
 
@@ -58,7 +58,7 @@ class Checks(msgspec.Struct, frozen=True, kw_only=True):
 
 def write_checks(folder: Path, checks: Checks) -> None:
     """Write what was checked of the comparison in a folder; raise StoreError with the cause."""
-    write_atomically(folder / CHECKS_FOLDER / CHECKS_FILE, msgspec.json.format(msgspec.json.encode(checks)))
+    write_json(folder / CHECKS_FOLDER / CHECKS_FILE, checks)
 
 
 def read_checks(folder: Path) -> Checks:

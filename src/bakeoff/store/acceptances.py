@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from bakeoff.spec.acceptance import Acceptance
 from bakeoff.spec.errors import StoreError
 from bakeoff.store import folders
-from bakeoff.store.files import write_atomically
+from bakeoff.store.files import write_json
 from bakeoff.store.reading import read_as
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ACCEPTANCE_FILE = "acceptance.json"
 
 
 def write(folder: Path, acceptance: Acceptance) -> None:
     """Write acceptance.json, with how far each check is."""
-    write_atomically(folder / ACCEPTANCE_FILE, msgspec.json.format(msgspec.json.encode(acceptance)))
+    write_json(folder / ACCEPTANCE_FILE, acceptance)
 
 
 def read(folder: Path) -> Acceptance:
@@ -44,10 +44,7 @@ def latest_like(results: Path, wanted: Acceptance) -> tuple[Path, Acceptance] | 
 
 def find_acceptance(results: Path, name: str) -> Path | None:
     """Return the folder of an acceptance by its id, the end of its id, or its path; None where there is none."""
-    if os.path.exists(Path(name) / ACCEPTANCE_FILE):  # noqa: PTH110 - Path.exists fails for a name that is too long
-        return Path(name)
-    matching = [folder for folder in acceptances(results) if folder.name == name or folder.name.endswith(f"-{name}")]
-    return matching[-1] if matching else None
+    return folders.by_name(name, ACCEPTANCE_FILE, acceptances(results))
 
 
 def _asked_of(acceptance: Acceptance) -> tuple[object, ...]:

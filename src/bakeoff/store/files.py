@@ -22,7 +22,7 @@ from bakeoff.spec.comparison import FIRST_RULES, Comparison
 from bakeoff.spec.errors import DamagedError, OtherVersionError, StoreError
 from bakeoff.spec.record import RECORD_VERSION, Record
 from bakeoff.store.evidence import EVIDENCE_FILE, checked_arrays
-from bakeoff.store.reading import check_version, decoded, read_as
+from bakeoff.store.reading import check_version, decoded, read_as, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,6 +95,11 @@ def write_atomically(path: Path, content: bytes) -> None:
         file.write(content)
 
 
+def write_json(path: Path, content: object) -> None:
+    """Write a file of JSON, laid out for people, whole or not at all; raise StoreError with the cause."""
+    write_atomically(path, msgspec.json.format(msgspec.json.encode(content)))
+
+
 def _umask() -> int:
     """Return the process's umask, for files that others may read: those of mkstemp are for their owner alone."""
     mask = os.umask(0)
@@ -104,7 +109,7 @@ def _umask() -> int:
 
 def write_trial(folder: Path, trial: TrialSpec) -> None:
     """Write what is asked of a worker."""
-    write_atomically(folder / TRIAL_FILE, msgspec.json.format(msgspec.json.encode(trial)))
+    write_json(folder / TRIAL_FILE, trial)
 
 
 def write_record(folder: Path, record: Record) -> None:
@@ -120,12 +125,7 @@ def read_record(folder: Path) -> Record:
     Raises OtherVersionError for one that another version of bakeoff wrote: it is as it was written.
     """
     path = folder / RECORD_FILE
-    try:
-        content = read_bounded(path)
-    except OSError as error:
-        msg = f"cannot read {path}: {error.strerror or error}"
-        raise StoreError(msg) from error
-    record = unsealed(content, path)
+    record = unsealed(stored(path), path)
     if record.evidence is not None:
         checked_arrays(folder / EVIDENCE_FILE, record.evidence.arrays_sha256)
     return record
@@ -151,7 +151,7 @@ def unsealed(content: bytes, path: Path) -> Record:
 
 def write_comparison(folder: Path, comparison: Comparison) -> None:
     """Write what is compared, before the first trial."""
-    write_atomically(folder / COMPARISON_FILE, msgspec.json.format(msgspec.json.encode(comparison)))
+    write_json(folder / COMPARISON_FILE, comparison)
 
 
 def read_comparison(folder: Path) -> Comparison:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bakeoff.spec.errors import StoreError, UsageError
@@ -10,7 +12,6 @@ from bakeoff.store.files import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 Kind = TypeVar("Kind")
 
@@ -19,6 +20,16 @@ def holding(place: Path, *names: str) -> list[Path]:
     """Return the files of these names in the folders of a place, sorted; folders that are links are not followed."""
     found = (path for name in names for path in place.glob(f"*/{name}"))
     return sorted(path for path in found if not path.parent.is_symlink())
+
+
+def by_name(name: str, file: str, known: Sequence[Path]) -> Path | None:
+    """Return the folder that a name means; None for none: its path, or the id or the end of the id of a known one.
+
+    A path counts where the folder has this file; of several known ones it is the last.
+    """
+    if os.path.exists(Path(name) / file):  # noqa: PTH110 - Path.exists fails for a name that is too long
+        return Path(name)
+    return next((one for one in reversed(known) if one.name == name or one.name.endswith(f"-{name}")), None)
 
 
 def new_folder(results: Path, stem: str) -> Path:

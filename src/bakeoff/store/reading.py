@@ -35,6 +35,15 @@ def read_named(path: Path, most_bytes: int = MOST_NAMED_BYTES) -> str:
     return read_bounded(behind_links(path), most_bytes).decode()
 
 
+def stored(path: Path) -> bytes:
+    """Return the content of a file that bakeoff wrote; raise StoreError, with the reason, where it cannot be read."""
+    try:
+        return read_bounded(path)
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror or error}"
+        raise StoreError(msg) from error
+
+
 def decoded(content: bytes | msgspec.Raw, kind: type[Kind]) -> Kind:
     """Return JSON as what it should be; raise ValueError with the reason."""
     try:
@@ -56,11 +65,7 @@ def check_version(path: Path, content: bytes | msgspec.Raw, version: int = VERSI
 
 def read_as(kind: type[Kind], path: Path) -> Kind:
     """Return the content of a JSON file that bakeoff wrote; raise StoreError with the reason."""
-    try:
-        content = read_bounded(path)
-    except OSError as error:
-        msg = f"cannot read {path}: {error.strerror or error}"
-        raise StoreError(msg) from error
+    content = stored(path)
     check_version(path, content)
     try:
         return decoded(content, kind)

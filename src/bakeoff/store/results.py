@@ -141,7 +141,12 @@ def _set_aside(trial: Path, name: str) -> None:
 
 def comparisons(results: Path) -> list[Path]:
     """Return the folders of all comparisons, oldest first; those that cannot be read come before them."""
-    known = [path.parent for path in folders.holding(results, COMPARISON_FILE)]
+    return _oldest_first(results, COMPARISON_FILE)
+
+
+def _oldest_first(results: Path, *names: str) -> list[Path]:
+    """Return the folders that hold one of these files, by when they were made."""
+    known = [path.parent for path in folders.holding(results, *names)]
     return sorted(known, key=lambda folder: (_created_at(folder), folder.name))
 
 
@@ -173,7 +178,7 @@ def find(results: Path, name: str | None = None) -> Path:
     # os.path.exists, unlike Path.exists, raises nothing for a name that is too long.
     if name is not None and (os.path.exists(Path(name) / COMPARISON_FILE) or is_study(Path(name))):  # noqa: PTH110
         return Path(name)
-    available = _with_studies(results)
+    available = _oldest_first(results, COMPARISON_FILE, STUDY_FILE)
     if not available:
         called = "" if name is None else f", so none is called {name!r}"
         first = "run one first (bakeoff run mlp-mnist), or name its directory by --results"
@@ -199,12 +204,6 @@ def _the_one(name: str, everything: list[Path], available: list[Path]) -> Path:
         msg = f"{name!r} is the name of {len(found)} comparisons: name one by its folder: {plain(told)}"
         raise UsageError(msg)
     return found[0]
-
-
-def _with_studies(results: Path) -> list[Path]:
-    """Return the folders of all comparisons and studies, oldest first."""
-    found = [path.parent for path in folders.holding(results, COMPARISON_FILE, STUDY_FILE)]
-    return sorted(found, key=lambda folder: (_created_at(folder), folder.name))
 
 
 def latest_like(results: Path, wanted: Comparison) -> tuple[Path, Comparison] | None:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from bakeoff.spec.comparison import Search
 from bakeoff.spec.errors import StoreError
 from bakeoff.store import folders
-from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE, write_atomically
+from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE, write_json
 from bakeoff.store.reading import read_as
 from bakeoff.store.results import asked_of, work_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SEARCH_FILE = "search.json"
 
 
 def write_search(folder: Path, search: Search) -> None:
     """Write search.json, before the first trial."""
-    write_atomically(folder / SEARCH_FILE, msgspec.json.format(msgspec.json.encode(search)))
+    write_json(folder / SEARCH_FILE, search)
 
 
 def read_search(folder: Path) -> Search:
@@ -56,10 +56,7 @@ def searches(results: Path) -> list[Path]:
 
 def find_search(results: Path, name: str) -> Path | None:
     """Return the folder of a search, by its id, the end of its id, or its path; None where there is no such search."""
-    if os.path.exists(Path(name) / SEARCH_FILE):  # noqa: PTH110 - Path.exists fails for a name that is too long
-        return Path(name)
-    matching = [folder for folder in searches(results) if folder.name == name or folder.name.endswith(f"-{name}")]
-    return matching[-1] if matching else None
+    return folders.by_name(name, SEARCH_FILE, searches(results))
 
 
 def latest_search(results: Path) -> Path | None:

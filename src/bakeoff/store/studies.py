@@ -13,7 +13,7 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Study
 from bakeoff.store import folders
-from bakeoff.store.files import STUDY_FILE, write_atomically
+from bakeoff.store.files import STUDY_FILE, write_json
 from bakeoff.store.reading import read_as
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def new(study: Study) -> StudyFile:
 
 def write(folder: Path, stored: StudyFile) -> None:
     """Write study.json, with how far each point is."""
-    write_atomically(folder / STUDY_FILE, msgspec.json.format(msgspec.json.encode(stored)))
+    write_json(folder / STUDY_FILE, stored)
 
 
 def read(folder: Path) -> StudyFile:

@@ -17,7 +17,7 @@ from bakeoff.race.progress import StudyObserver, silent
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import BakeoffError, UsageError
 from bakeoff.store import studies
-from bakeoff.store.files import write_atomically
+from bakeoff.store.files import write_json
 from bakeoff.study.run import OUT_OF_TIME, finished, run_study
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class EveryRun:
 
     def _write(self) -> None:
         """Write what became of all so far."""
-        write_atomically(self._results / STATE_FILE, msgspec.json.format(msgspec.json.encode(self._every)))
+        write_json(self._results / STATE_FILE, self._every)
 
 
 def _waiting(published: PublishedStudy) -> StudyState:
