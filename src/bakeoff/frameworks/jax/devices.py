@@ -1,15 +1,20 @@
-"""Which backends JAX can start here, and why it cannot start the others."""
+"""Which backends JAX can start here, why it cannot start the others, and what an array lies on."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import jax
 
 PLATFORMS = {"cpu": "cpu", "cuda": "cuda,cpu"}
 """What the option `device` is for JAX; with "cuda" the processor stays usable for what is not in a step."""
+
+
+_POOL_THREAD = "tf_XLAEigen"
+"""What XLA calls the threads that share the work of one operation on a processor."""
 
 
 def started(device: str) -> list[Any]:
@@ -47,6 +52,22 @@ def built_for_cuda() -> str:
     """Return the CUDA of JAX's plug-in: "13.0"; "" without one."""
     plugin = _plugin()
     return f"{plugin.removeprefix('jax-cuda').removesuffix('-plugin')}.0" if plugin else ""
+
+
+def holding(array: jax.Array) -> str:
+    """Return the device that holds an array, by the name of the option `device`."""
+    return named(min(array.devices(), key=lambda device: device.id).platform)
+
+
+def named(platform: str) -> str:
+    """Return what the option `device` calls a platform of JAX's."""
+    return {"gpu": "cuda"}.get(platform, platform)
+
+
+def threads(devices: int) -> int | None:
+    """Count the threads of XLA's pool that each of so many devices has; None where the system lists none: not Linux."""
+    names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+    return names.count(_POOL_THREAD) // devices or None
 
 
 def _plugin() -> str:

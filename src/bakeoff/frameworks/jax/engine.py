@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from functools import partial
 from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -59,8 +58,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.selftest import Profiled
 
 _MODES = ("compiled", "eager")
-_POOL_THREAD = "tf_XLAEigen"
-"""What XLA calls the threads that share the work of one operation on a processor."""
 
 
 class State(NamedTuple):
@@ -187,6 +184,10 @@ class Step:
         """Compute the model's outputs as in evaluation."""
         return self._precision.called(self._split.merge(self._precision.reduced(parameters), statistics), inputs)
 
+    def _timed(self) -> Any:
+        """Return the function that `run` calls."""
+        return self._forward
+
     def prepare(self, batch: Batch) -> DeviceBatch:
         """Copy a batch to the device."""
         return jax.block_until_ready(on_device(batch, self._array))
@@ -215,13 +216,12 @@ class Step:
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force."""
-        device = _device(next(iter(self._state.parameters.values())))
-        timed = getattr(self, "_advance", self._forward)
-        mode = "compiled" if hasattr(timed, "lower") and not jax.config.jax_disable_jit else "eager"
+        device = devices.holding(next(iter(self._state.parameters.values())))
+        mode = "compiled" if hasattr(self._timed(), "lower") and not jax.config.jax_disable_jit else "eager"
         return {
             "mode": mode,
             "device": device,
-            "threads": _threads(self._replicas.in_process),
+            "threads": devices.threads(self._replicas.in_process),
             **self._precision.settings(device),
             "accumulation": None,
             **self._switches.settings(device, mode),
@@ -229,7 +229,7 @@ class Step:
             "variance": variance.in_force.value,
             **recurrent.in_force.settings(),
             **graphs.in_force.settings(),
-            "denormals": denormals.in_force(self._switches.executed(jnp.multiply), _threads(1)),
+            "denormals": denormals.in_force(self._switches.executed(jnp.multiply), devices.threads(1)),
             "optimizer": None,
             "device_memory": memory.policy() if device == "cuda" else None,
             "matmul_precision": jax.config.jax_default_matmul_precision,
@@ -245,7 +245,7 @@ class Step:
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Return the time that JAX's profiler measured for some steps."""
-        device = _device(next(iter(self._state.parameters.values())))
+        device = devices.holding(next(iter(self._state.parameters.values())))
         return profiling.profiled(work, lambda: jax.device_get(self._results()), device)
 
     def _results(self) -> tuple[jax.Array | None, ...]:
@@ -306,13 +306,17 @@ class TrainStep(WithoutOutputs, Step):
         parameters, optimizer = kept(finite, new, (state.parameters, state.optimizer))
         return self._replicas.settled(State(parameters, optimizer, statistics, key, scale)), loss
 
+    def _timed(self) -> Any:
+        """Return the function that `run` calls."""
+        return self._advance
+
     def rename(self, loss: Callable[[Any], Any], update: Callable[[Any], Any]) -> None:
         """Put scopes around the loss, which is a `partial` of its vocabulary, and the update, before the first step."""
         self._loss_of, self._apply = loss(self._loss_of), update(self._apply)
 
     def call(self, batch: DeviceBatch) -> tuple[Any, tuple[Any, ...]]:
         """Return the function that `run` calls, and what it would be given now."""
-        return self._advance, (self._state, batch)
+        return self._timed(), (self._state, batch)
 
     def run(self, batch: DeviceBatch) -> None:
         """Start one training step."""
@@ -368,7 +372,7 @@ class InferStep(WithoutLoss, Step):
 
     def call(self, batch: DeviceBatch) -> tuple[Any, tuple[Any, ...]]:
         """Return the function that `run` calls, and what it is given."""
-        return self._forward, (self._state.parameters, self._state.statistics, batch[0])
+        return self._timed(), (self._state.parameters, self._state.statistics, batch[0])
 
     def run(self, batch: DeviceBatch) -> None:
         """Start one forward pass."""
@@ -386,15 +390,3 @@ class InferStep(WithoutLoss, Step):
     def _results(self) -> tuple[jax.Array | None, ...]:
         """Return what only a finished step has."""
         return (self._outputs,)
-
-
-def _device(array: jax.Array) -> str:
-    """Return the device that holds an array, by the name of the option `device`."""
-    device = min(array.devices(), key=lambda device: device.id)
-    return {"gpu": "cuda"}.get(device.platform, device.platform)
-
-
-def _threads(devices: int) -> int | None:
-    """Count the threads of XLA's pool that each of so many devices has; None where the system lists none: not Linux."""
-    names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
-    return names.count(_POOL_THREAD) // devices or None

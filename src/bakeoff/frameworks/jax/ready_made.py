@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from bakeoff.frameworks import denormals
-from bakeoff.frameworks.jax import memory, profiling, snapshots
+from bakeoff.frameworks.jax import devices, memory, profiling, snapshots
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.keras_models import HOLES, MODELS, KerasStep
 from bakeoff.frameworks.ready_made import find
@@ -88,7 +88,7 @@ class Step(KerasStep):
         """Read back what is in force."""
         reduced = jax.default_backend() != "cpu" and jax.config.jax_default_matmul_precision != "highest"
         return self.keras_settings() | {
-            "device": _device(),
+            "device": devices.named(jax.default_backend()),
             "threads": None,
             "tf32_matmul": reduced,
             "tf32_convolution": reduced,
@@ -102,13 +102,8 @@ class Step(KerasStep):
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Return the time that JAX's profiler measured for some steps."""
-        return profiling.profiled(work, self.wait, _device())
+        return profiling.profiled(work, self.wait, devices.named(jax.default_backend()))
 
     def device_memory(self) -> DeviceMemory:
         """Return what the device's allocator has held."""
         return memory.reading(jax.devices()[0])
-
-
-def _device() -> str:
-    """Return what steps run on, by the name that the option `device` has for it."""
-    return {"gpu": "cuda"}.get(jax.default_backend(), jax.default_backend())

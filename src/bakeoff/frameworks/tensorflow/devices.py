@@ -1,4 +1,7 @@
-"""Where TensorFlow's tensors lie, and how a GPU's work is waited for. Not run on a GPU by us."""
+"""Which devices TensorFlow can use, where its tensors lie, and how a GPU's work is waited for.
+
+Not run on a GPU by us.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,41 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from bakeoff.spec.errors import UnsupportedError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
 GPU = "GPU:0"
+
+
+def show(device: str, first: int, count: int) -> None:
+    """Show TensorFlow so many devices from one on, of this kind only; raise UnsupportedError where it has none."""
+    if device == "cpu":
+        tf.config.set_visible_devices([], "GPU")
+        return
+    if reason := why_unavailable(device):
+        raise UnsupportedError(reason)
+    tf.config.set_visible_devices(physical_gpus()[first : first + count], "GPU")
+
+
+def why_unavailable(device: str) -> str:
+    """Return why a device cannot be used; nothing when it can."""
+    if device == "cpu":
+        return ""
+    if not tf.test.is_built_with_cuda():
+        return f"TensorFlow {tf.__version__} here is its build for processors, without CUDA"
+    if not physical_gpus():
+        cuda = tf.sysconfig.get_build_info().get("cuda_version", "of a version that it does not tell")
+        return f"TensorFlow {tf.__version__} with CUDA {cuda} finds no NVIDIA GPU, or not all of CUDA's libraries"
+    return ""
+
+
+def physical_gpus() -> list[Any]:
+    """List the GPUs that TensorFlow finds, visible or not."""
+    return tf.config.list_physical_devices("GPU")
 
 
 def has_gpu() -> bool:

@@ -29,7 +29,6 @@ from bakeoff.frameworks.tensorflow import (
 from bakeoff.frameworks.tensorflow.modes import in_mode, tracing
 from bakeoff.frameworks.tensorflow.precision import Precision, scaling, settled
 from bakeoff.frameworks.tensorflow.replicas import Replicas, components, in_shards
-from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation, DeviceMemory
 
 if TYPE_CHECKING:
@@ -68,9 +67,9 @@ class Engine:
         """Set device, precision and threads, before TensorFlow's runtime starts."""
         self._mode = options["mode"]
         devices_here = 1 if self._group is not None else int(options.get("devices", "1"))
-        _set_device(options["device"], 0 if self._group is None else self._group.rank, devices_here)
+        devices.show(options["device"], 0 if self._group is None else self._group.rank, devices_here)
         if self._limit_bytes is not None:
-            memory.limit(_gpus()[0], self._limit_bytes)
+            memory.limit(devices.physical_gpus()[0], self._limit_bytes)
         # Both pools, because one thread in each operation still leaves several operations side by side.
         # All of a process's devices share them.
         threads = int(options["threads"]) * devices_here
@@ -95,11 +94,11 @@ class Engine:
 
     def devices(self) -> list[str]:
         """Return the devices that can be used."""
-        return [device for device in ("cpu", "cuda") if not _why_unavailable(device)]
+        return [device for device in ("cpu", "cuda") if not devices.why_unavailable(device)]
 
     def why_not(self, device: str) -> str:
         """Return why TensorFlow cannot use a device."""
-        return _why_unavailable(device)
+        return devices.why_unavailable(device)
 
     def built_for(self) -> Built:
         """Return TensorFlow's CUDA and the GPUs that its wheel was compiled for."""
@@ -371,30 +370,3 @@ def _summed(gradient: Any) -> Any:
     by one, so that an entry which a batch has twice would get another second moment than the sum of its rows has.
     """
     return tf.convert_to_tensor(gradient) if isinstance(gradient, tf.IndexedSlices) else gradient
-
-
-def _set_device(device: str, first: int, count: int) -> None:
-    """Show TensorFlow so many devices from one on, of this kind only; raise UnsupportedError where it has none."""
-    if device == "cpu":
-        tf.config.set_visible_devices([], "GPU")
-        return
-    if reason := _why_unavailable(device):
-        raise UnsupportedError(reason)
-    tf.config.set_visible_devices(_gpus()[first : first + count], "GPU")
-
-
-def _why_unavailable(device: str) -> str:
-    """Return why a device cannot be used; nothing when it can."""
-    if device == "cpu":
-        return ""
-    if not tf.test.is_built_with_cuda():
-        return f"TensorFlow {tf.__version__} here is its build for processors, without CUDA"
-    if not _gpus():
-        cuda = tf.sysconfig.get_build_info().get("cuda_version", "of a version that it does not tell")
-        return f"TensorFlow {tf.__version__} with CUDA {cuda} finds no NVIDIA GPU, or not all of CUDA's libraries"
-    return ""
-
-
-def _gpus() -> list[Any]:
-    """List the GPUs that TensorFlow finds, visible or not."""
-    return tf.config.list_physical_devices("GPU")

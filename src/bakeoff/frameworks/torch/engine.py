@@ -11,7 +11,7 @@ import torch
 from bakeoff.frameworks import denormals
 from bakeoff.frameworks.engine import Built
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
-from bakeoff.frameworks.torch import attention, memory, nn, optimizers, peaks, profiling, snapshots, tf32
+from bakeoff.frameworks.torch import attention, devices, memory, nn, optimizers, peaks, profiling, snapshots, tf32
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.frameworks.torch.precision import Precision, Update
 from bakeoff.frameworks.torch.replicas import Replicas
@@ -40,17 +40,6 @@ FEATURE_MAP_AXES = 4  # batch, height, width, channels
 _MODES = ("eager", "compiled")
 
 
-def _already_there() -> None:
-    """Wait for nothing: on a processor an operation returns when its result is there."""
-
-
-_SYNCHRONIZE: dict[str, Callable[[], None]] = {
-    "cpu": _already_there,
-    "cuda": torch.cuda.synchronize,
-    "mps": torch.mps.synchronize,
-}
-
-
 class Engine:
     """PyTorch in this process."""
 
@@ -76,12 +65,12 @@ class Engine:
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set device, precision and threads; raise UnsupportedError for what this PyTorch or machine lacks."""
-        for option, valid in (("mode", _MODES), ("device", _SYNCHRONIZE)):
+        for option, valid in (("mode", _MODES), ("device", devices.SYNCHRONIZE)):
             if options[option] not in valid:
                 msg = f"PyTorch has no {option}={options[option]}; it has {', '.join(valid)}"
                 raise UnsupportedError(msg)
         self._device = options["device"]
-        if reason := _why_unavailable(self._device):
+        if reason := devices.why_unavailable(self._device):
             raise UnsupportedError(reason)
         if self._limit is not None:
             memory.limit(*self._limit)
@@ -104,11 +93,11 @@ class Engine:
 
     def devices(self) -> list[str]:
         """Return the devices that can be used."""
-        return [device for device in _SYNCHRONIZE if not _why_unavailable(device)]
+        return [device for device in devices.SYNCHRONIZE if not devices.why_unavailable(device)]
 
     def why_not(self, device: str) -> str:
         """Return why PyTorch cannot use a device."""
-        return _why_unavailable(device)
+        return devices.why_unavailable(device)
 
     def built_for(self) -> Built:
         """Return PyTorch's CUDA and what its wheel was compiled for; both are there without a GPU, too."""
@@ -147,11 +136,13 @@ class Engine:
     def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
         """Put two matrices on the device in the precision of products."""
         first, second = (torch.tensor(m, dtype=self._precision.compute, device=self._device) for m in (left, right))
-        return peaks.Product(first, second, _SYNCHRONIZE[self._device])
+        return peaks.Product(first, second, devices.SYNCHRONIZE[self._device])
 
     def sums(self, count: int) -> peaks.Sums:
         """Put arrays of ones on the device."""
-        return peaks.Sums(torch.ones(count, dtype=torch.float32, device=self._device), _SYNCHRONIZE[self._device])
+        return peaks.Sums(
+            torch.ones(count, dtype=torch.float32, device=self._device), devices.SYNCHRONIZE[self._device]
+        )
 
     def _tensor(self, array: NDArray[Any]) -> Any:
         """Copy an array to the device, in the parameters' precision."""
@@ -169,7 +160,7 @@ class Step:
         self._precision, self._switches = precision, switches
         first = next(network.parameters())
         self._device, self._dtype = first.device, first.dtype
-        self._synchronize = _SYNCHRONIZE[first.device.type]
+        self._synchronize = devices.SYNCHRONIZE[first.device.type]
         self._forward = self._executed(network)
 
     def _executed(self, function: Any) -> Any:
@@ -387,14 +378,3 @@ def _set_threads(threads: int) -> None:
     if torch.get_num_threads() != threads:
         msg = f"PyTorch uses {torch.get_num_threads()} threads where threads={threads} was set"
         raise UnsupportedError(msg)
-
-
-def _why_unavailable(device: str) -> str:
-    """Return why a device cannot be used; nothing when it can."""
-    if device == "cuda" and not torch.cuda.is_available():
-        cause = "is built without CUDA" if torch.version.cuda is None else f"with CUDA {torch.version.cuda} finds none"
-        return f"no CUDA device: PyTorch {torch.__version__} {cause}"
-    if device == "mps" and not torch.backends.mps.is_available():
-        cause = "finds none" if torch.backends.mps.is_built() else "is built without MPS, which only macOS has"
-        return f"no MPS device: PyTorch {torch.__version__} {cause}"
-    return ""
