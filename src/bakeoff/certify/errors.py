@@ -74,9 +74,9 @@ def quotient(error: float, scale: float) -> float:
     return error / scale if scale else math.inf
 
 
-def finite(error: float) -> float | None:
-    """Return an error that JSON can hold; None where it is not finite."""
-    return error if math.isfinite(error) else None
+def finite(number: float) -> float | None:
+    """Return a number that JSON can hold; None where it is not finite."""
+    return number if math.isfinite(number) else None
 
 
 def bound(most: float) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bakeoff.certify.errors import finite
 from bakeoff.certify.probe import PROBE_STEPS, probe_gradients, probe_parameters, probed
 from bakeoff.certify.tolerances import parameter_rounding, roundings_of_a_step
 from bakeoff.spec.optimizer import beside, frozen_of
@@ -52,8 +53,7 @@ def check_optimizer(
         detail += f"; {', '.join(more)}"
     if probed(optimizer).schedule != optimizer.schedule:
         detail += f"; its schedule is shortened to these {PROBE_STEPS} steps"
-    finite = error if math.isfinite(error) else None
-    return Check(name="optimizer", passed=not beyond, detail=detail, error=finite, allowed=allowed)
+    return Check(name="optimizer", passed=not beyond, detail=detail, error=finite(error), allowed=allowed)
 
 
 def _expected(optimizer: Optimizer) -> Iterator[tuple[int, str, NDArray[Any], NDArray[Any]]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bakeoff.certify.ran import check_ran
-from bakeoff.certify.tolerances import OWN_OUTPUTS
+from bakeoff.certify.tolerances import OWN_OUTPUTS, SCALED
 from bakeoff.certify.varying import same_for_all
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.verdict import Certificate, Check
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
 
-
-SCALED = "float16"
-"""Its first steps may honestly change nothing: they are skipped while the scale of the loss is too large."""
 
 LEAST_CHANGED = 0.25
 """Share of the arrays of parameters that training has to change: a deep network whose head alone is trained changes a

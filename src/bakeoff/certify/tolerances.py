@@ -154,6 +154,11 @@ of their number, and a deep network is a chain of some hundred (measured: within
 HALF = frozenset({"bfloat16", "float16"})
 """Precisions in which every product is rounded. Not TF32, which reads shorter factors of some products, on a GPU."""
 
+SCALED = "float16"
+"""Its first steps may honestly change nothing: they are skipped while the scale of the loss is too large. Evidence's
+gradients have settled that scale before its trajectory begins, so that timed steps share the first loss alone with it.
+"""
+
 LEAST_ROUNDING = 2.0**-8
 """Unit roundoffs of half precision that the worst of a model's outputs is off by at least. In bfloat16 it was off by
 one or more in every workload (benchmarks/results/certificates-of-2026-11-22.md), in float32 by some 1e-7 to 1e-6."""

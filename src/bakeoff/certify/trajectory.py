@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bakeoff.certify.errors import bound, finite
+from bakeoff.certify.errors import bound, finite, quotient
 from bakeoff.certify.update import with_gradient
 from bakeoff.spec.verdict import Check
 
@@ -76,4 +76,4 @@ def _errors(found: NDArray[np.float64], expected: NDArray[np.float64]) -> Iterat
         with np.errstate(over="ignore"):  # of a training that diverges: what is infinite is not within what is allowed
             gone = float((np.abs(expected[row + 1] - expected[0]) * weight).max())
             off = float((np.abs(found[row + 1] - expected[row + 1]) * weight).max())
-        yield off / gone if gone else float("inf") if off else 0.0
+        yield quotient(off, gone)

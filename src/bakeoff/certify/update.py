@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bakeoff.certify.errors import GRADIENT_FLOOR, gradient_floor, named
+from bakeoff.certify.errors import GRADIENT_FLOOR, finite, gradient_floor, named
 from bakeoff.certify.sample import largest
 from bakeoff.certify.tolerances import parameter_rounding, roundings_of_a_step
 from bakeoff.spec.optimizer import decay_of, of_parameter, trained_of
@@ -134,8 +134,7 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     if whole < steps:
         detail += f"; of {steps} steps the first {whole} are held: behind them {DIVERGES}, beyond {_widest(precision)}"
     worst = max(found.median for found in errors.values())
-    finite = worst if np.isfinite(worst) else None
-    return Check(name="update", passed=passed, detail=detail, error=finite, allowed=allowed.median)
+    return Check(name="update", passed=passed, detail=detail, error=finite(worst), allowed=allowed.median)
 
 
 def _whole_steps(reference: Arrays, steps: int, precision: str) -> int:

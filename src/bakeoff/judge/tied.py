@@ -7,7 +7,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 from bakeoff.certify.checksum import farthest
-from bakeoff.certify.tolerances import UNIT_ROUNDOFF, Allowed, allowed, is_measured, stream_allowed
+from bakeoff.certify.tolerances import SCALED, UNIT_ROUNDOFF, Allowed, allowed, is_measured, stream_allowed
 from bakeoff.judge.certificate import reference_of
 from bakeoff.judge.tied_blocks import BLOCK_OFF, TIMES_ITSELF, leaving_out, other_in_blocks
 from bakeoff.store.results import finished, last, of_contender, of_purpose
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 EXACT = frozenset({"float32", "tf32", "float64"})
 """Precisions in which two different losses are two different numbers: bfloat16 has 256 between 2 and 4."""
-
-SCALED = "float16"
-"""Its first steps are skipped while the scale of the loss is too large, and the evidence's gradients have settled that
-scale before the trajectory began: of its losses the first alone is at the same parameters in both."""
 
 LEAST_LEARNING_RATE = 1e-6
 """With a smaller one in the first steps a loss in float32 may honestly stay what it was."""

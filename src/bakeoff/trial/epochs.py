@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from bakeoff.certify.errors import finite
 from bakeoff.measure import contention
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.protocol import Ran
@@ -64,7 +64,7 @@ class LongRun:
             epochs_ns=self._epochs_ns,
             foreign_shares=self._foreign_shares,
             compilations=self._compilations,
-            loss=loss if loss is not None and math.isfinite(loss) else None,
+            loss=None if loss is None else finite(loss),
             accuracy=accuracy,
             test_samples=0 if test is None or accuracy is None else len(test),
             training_accuracy=_on_training(step, trial, batches) if scenario.trains and test is None else None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import math
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +11,7 @@ import msgspec
 import numpy as np
 
 from bakeoff.certify.checksum import checksums
+from bakeoff.certify.errors import finite
 from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
 from bakeoff.certify.sample import sample, sampled_outputs
 from bakeoff.certify.spread import Results, moved, moved_statistics, spread
@@ -134,11 +134,11 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         parameter_shapes=shapes,
         state_shapes=_shapes(step.state()),
         running_variance=engine.running_variance if found.state else "",
-        losses=_numbers(found.losses),
+        losses=list(map(finite, found.losses)),
         shards=model.shards,
         outputs=len(batches.ends),
-        checksums=_finite(checksums(found.arrays["output/0"])),
-        others=_finite(checksums(found.arrays["output/1"])),
+        checksums=checksums(found.arrays["output/0"]),
+        others=checksums(found.arrays["output/1"]),
         ready_made=found.ready_made,
         changed=found.changed,
         accuracy=accuracy,
@@ -172,7 +172,7 @@ def with_spread(  # noqa: PLR0913 - what evidence is computed of, and the precis
         beside = Gathering(engine, step, bare, trial, batches, is_draw=True)
         with _rounding(engine, precision, len(draws)):
             beside.compute(updates=precision == "float64")  # in which alone parameters are held step by step
-        draws.append(Results(beside.arrays, _numbers(beside.losses), beside.metric))
+        draws.append(Results(beside.arrays, list(map(finite, beside.losses)), beside.metric))
         del step, beside  # two models at a time are enough: the reference's own is one
     is_padded = any(array.length for array in model.size.inputs.values())
     statistics = _of_statistics(engine, model, trial, batches) if is_padded and precision == "float32" else []
@@ -196,16 +196,6 @@ def _of_statistics(engine: Engine, model: Model, trial: TrialSpec, batches: Batc
         step = engine.build(msgspec.structs.replace(model, weights=weights), trial.scenario, trial.options)
         found.append(Results(_gradient_arrays(step, step.prepare(batches.at(0))), ()))
     return found
-
-
-def _numbers(losses: list[float]) -> list[float | None]:
-    """Return losses that JSON can hold; None where one is not finite."""
-    return [loss if math.isfinite(loss) else None for loss in losses]
-
-
-def _finite(sums: list[float]) -> list[float]:
-    """Return checksums that JSON can hold; none where one is not finite."""
-    return sums if all(map(math.isfinite, sums)) else []
 
 
 def _shapes(arrays: Arrays) -> dict[str, tuple[int, ...]]:
@@ -256,27 +246,28 @@ def _parts(step: Step, batch: Any) -> list[Any]:
 
 def _state_arrays(step: Step, model: Model, state: dict[str, layers.Array]) -> Arrays:
     """Return what the one step that was run has added to each running statistic."""
-    momentum = {name: array.momentum for name, array in state.items() if array.momentum is not None}
+    momentum = _momenta(state)
     after = step.state() if momentum else {}
     return {f"state/{name}": sample(value) for name, value in added(after, model.state, momentum)}
 
 
 def _later_state_arrays(step: Step, before: Arrays, state: dict[str, layers.Array], steps: int) -> Arrays:
     """Return what the steps after the first have added to each running statistic, all of them together."""
-    momentum = {
-        name: 1 - (1 - array.momentum) ** steps
-        for name, array in state.items()
-        if name in before and array.momentum is not None
-    }
+    momentum = {name: 1 - (1 - each) ** steps for name, each in _momenta(state).items() if name in before}
     after = step.state() if momentum else {}
     return {f"later/{name}": sample(value) for name, value in added(after, before, momentum)}
 
 
 def _first_shards(step: Step, model: Model, state: dict[str, layers.Array]) -> Arrays:
     """Return what the first of several shards has added to each running statistic by itself."""
-    momentum = {name: array.momentum for name, array in state.items() if array.momentum is not None}
+    momentum = _momenta(state)
     after = cast("ShardedStep", step).first_state() if momentum and model.shards > 1 else {}
     return {f"first/{name}": sample(value) for name, value in added(after, model.state, momentum)}
+
+
+def _momenta(state: dict[str, layers.Array]) -> dict[str, float]:
+    """Return the momentum of each running statistic."""
+    return {name: array.momentum for name, array in state.items() if array.momentum is not None}
 
 
 def _optimizer_arrays(engine: Engine, model: Model) -> Arrays:

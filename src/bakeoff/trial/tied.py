@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from bakeoff.certify.checksum import checksums, farthest
+from bakeoff.certify.errors import finite
 from bakeoff.certify.sample import sampled_outputs
 from bakeoff.certify.tolerances import stream_allowed
 from bakeoff.spec.record import Tie
@@ -112,7 +113,7 @@ class Ties:
             later = [_output_sums(self._run_on(*indices)) for indices in self._streams()]
             return msgspec.structs.replace(self.tie, later=later, steps=stepper.position, **self._block_again(stepper))
         before = _sampled(self._step)
-        again = _number(self._run_on(0).result())
+        again = finite(float(self._run_on(0).result()))
         moved, steps = not _are_same(_sampled(self._step), before), stepper.position
         return msgspec.structs.replace(
             self.tie,
@@ -247,7 +248,7 @@ class Ties:
         """Read the loss of the step that has run, and add it to each list."""
         if not self._loses:
             return
-        loss = _number(self._step.result())
+        loss = finite(float(self._step.result()))
         for losses in lists:
             losses.append(loss)
 
@@ -313,20 +314,14 @@ def _changes_apart(one: _Left, other: _Left, before: _Left) -> float | None:
     apart, step = _distance(one, other), _distance(other, before)
     if math.isfinite(step) and not math.isfinite(apart):
         return MOST_OFF
-    return 0.0 if apart == 0.0 else _number(apart / step) if step else None
+    return 0.0 if apart == 0.0 else finite(apart / step) if step else None
 
 
 def _output_sums(step: Step) -> list[float]:
-    """Return the checksums of the outputs that the last run has kept; none where the step does not give them.
+    """Return the checksums of the outputs that the last run has kept; none where it keeps none, or not finite ones.
 
     As evidence holds them, whose checksums are compared with these.
     """
     if not hasattr(step, "last_outputs"):
         return []
-    sums = checksums(sampled_outputs(np.asarray(step.last_outputs())))
-    return sums if all(map(math.isfinite, sums)) else []
-
-
-def _number(value: float) -> float | None:
-    """Return a number that JSON can hold; None where it is not finite."""
-    return float(value) if math.isfinite(value) else None
+    return checksums(sampled_outputs(np.asarray(step.last_outputs())))
