@@ -318,8 +318,8 @@ def test_every_public_name_is_documented_with_its_signature() -> None:
 def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Every example of docs/python.md runs as it stands there, one after another, with scripts for frameworks."""
     monkeypatch.chdir(tmp_path)
-    request = api._request
-    monkeypatch.setattr(api, "_request", lambda *asked: request(*asked[:3], SMALL | asked[3]))
+    request = api.request_of
+    monkeypatch.setattr(api, "request_of", lambda *asked: request(*asked[:3], SMALL | asked[3]))
     examples = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
     assert len(examples) == len(re.findall(r"^## `", DOCUMENT.read_text(), re.MULTILINE)) + 2
     names: dict[str, Any] = {}

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from bakeoff.judge.search import SearchOutcome
     from bakeoff.race.progress import Observer, StudyObserver
-    from bakeoff.spec.request import Request
 
 __all__ = [
     "BakeoffError",
@@ -53,12 +52,11 @@ def compare(
     """Race contenders on a workload, as `bakeoff run` does.
 
     `progress` shows how far it is: None in a terminal and in a notebook unless there is an observer, True everywhere,
-    False nowhere. `observer` is called with every event of bakeoff.race.progress. `options` are those of
-    bakeoff.spec.request.Request: scenario, batch_size, size, device, threads, options, tiers, data, aim, max_rounds,
-    budget_s, calm_wait_s, epochs, steps, repeats, margin, seed, trial_limit_s, self_test, results, resume.
+    False nowhere. `observer` is called with every event of bakeoff.race.progress. `options` are those that
+    bakeoff.api.asking.OPTIONS names, such as batch_size or budget_s; docs/python.md has them all.
     Raises UsageError for what cannot be, StoreError when results cannot be written.
     """
-    request = _request("compare", workload, contenders, options)
+    request = request_of("compare", workload, contenders, options)
     with observing(progress, observer) as observe:
         return Result(conductor.run(request, observe))
 
@@ -74,13 +72,15 @@ def sweep(
     """Race every combination of the options that are given as lists, as `bakeoff run` does for several values.
 
     `progress` and `observer` are as in `compare`; `options` are those of `compare`, of which batch_size, device,
-    threads, and each value in `options`, may be lists:
-    sweep("mlp-mnist", ["torch", "jax"], batch_size=[8, 16, 32], options={"precision": ["float32", "bfloat16"]}).
+    threads, and each value in `options`, may be lists. This races six combinations:
+
+        bakeoff.sweep("mlp-mnist", ["torch"], batch_size=[8, 16, 32], options={"precision": ["float32", "bfloat16"]})
+
     Raises UsageError for what cannot be, StoreError when results cannot be written.
     """
     check_names("sweep", options)
     axes, single = parted(options)
-    request = _request("sweep", workload, contenders, single)
+    request = request_of("sweep", workload, contenders, single)
     if not axes:
         msg = "sweep() varies nothing: give a list of values, such as batch_size=[8, 16], or call compare()"
         raise UsageError(msg)
@@ -122,7 +122,7 @@ def explain(
         if recorded:
             msg = f"recorded=True reads a comparison that was run, and {what} is no folder of one"
             raise UsageError(msg)
-        request = _request("explain", what, contenders, options)
+        request = request_of("explain", what, contenders, options)
         check_pair(request)
         with observing(progress, observer) as observe:
             return ExplainedResult(explaining.race(request, observe))
@@ -156,11 +156,6 @@ def max_batch(
         msg = f"max_batch() searches a batch size and races nothing: leave out {', '.join(strange)}"
         raise UsageError(msg)
     limit_bytes = checked_bytes(memory_bytes)
-    request = _request("max_batch", workload, contenders, options)
+    request = request_of("max_batch", workload, contenders, options)
     with observing(progress, observer) as observe:
         return conductor.search_batches(request, observe, limit_bytes=limit_bytes)
-
-
-def _request(function: str, workload: str | Path, contenders: Iterable[str], options: dict[str, Any]) -> Request:
-    """Return a request; raise UsageError for an option that there is not, or a value that it cannot have."""
-    return request_of(function, workload, contenders, options)
