@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Feed, Model, Step
     from bakeoff.frameworks.tracing import Tracer
     from bakeoff.spec.record import Compilation
+    from bakeoff.trial.arithmetic import Settings
     from bakeoff.trial.draft import Draft
     from bakeoff.trial.opened import Opened
-
-Settings = dict[str, str | int | float | bool | None]
 
 
 @dataclass

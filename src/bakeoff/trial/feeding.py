@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import bakeoff.frameworks
 from bakeoff.frameworks.engine import Samples
+from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.evidence import InputPass
 from bakeoff.spec.trial import KINDS
+from bakeoff.trial.framework import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,11 @@ def feed_of(trial: TrialSpec, step: Step, batches: Batches) -> Feed | None:
     """Return the framework's own way of input, from its folder's input.py; None where batches are on the device."""
     if mode_of(trial) == RESIDENT or not KINDS[trial.purpose].own_input:
         return None
-    module: Any = importlib.import_module(f"{bakeoff.frameworks.__name__}.{Path(trial.framework_path).name}.input")
+    folder = Path(trial.framework_path)
+    module = part_of(folder, "input")
+    if module is None:
+        msg = f"{folder.name} has no input={mode_of(trial)}: its folder has no input.py"
+        raise UnsupportedError(msg)
     samples = Samples(arrays=batches.samples(), batch_size=trial.batch_size, seed=trial.seed)
     feed: Feed = module.feed(step, samples, trial.contender.options)
     return feed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bakeoff.frameworks
 from bakeoff.measure.clock import Clock, monotonic
@@ -62,8 +62,11 @@ def make_engine(folder: Path) -> tuple[Engine, Clock]:
 
 def make_tracer(folder: Path) -> Tracer | None:
     """Return the framework's tracer, once its engine is configured; None where its folder has no tracing.py."""
-    name = f"{bakeoff.frameworks.__name__}.{folder.name}.tracing"
-    if importlib.util.find_spec(name) is None:
-        return None
-    tracer: Tracer = importlib.import_module(name).Tracer()
-    return tracer
+    module = part_of(folder, "tracing")
+    return None if module is None else module.Tracer()
+
+
+def part_of(folder: Path, name: str) -> Any:
+    """Return a module of the folder of a framework whose engine is imported; None where it has none of this name."""
+    module = f"{bakeoff.frameworks.__name__}.{folder.name}.{name}"
+    return None if importlib.util.find_spec(module) is None else importlib.import_module(module)

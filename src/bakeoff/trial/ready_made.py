@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import bakeoff.frameworks
 from bakeoff.spec.errors import UnsupportedError
+from bakeoff.trial.framework import part_of
 
 if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Model, Step
@@ -30,11 +28,11 @@ def build_ready_made(trial: TrialSpec, model: Model) -> Step:
 
 
 def _models(trial: TrialSpec) -> ReadyMadeModels:
-    """Import ready_made.py of the framework's folder."""
+    """Return what ready_made.py of the framework's folder provides."""
     folder = Path(trial.framework_path)
-    module = f"{bakeoff.frameworks.__name__}.{folder.name}.ready_made"
-    if importlib.util.find_spec(module) is None:
+    module = part_of(folder, "ready_made")
+    if module is None:
         msg = f"{folder.name} names no ready-made models: its folder has no ready_made.py"
         raise UnsupportedError(msg)
-    models: ReadyMadeModels = importlib.import_module(module).ReadyMadeModels()
+    models: ReadyMadeModels = module.ReadyMadeModels()
     return models
