@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from bakeoff.judge.rounds import own_ns, round_s
-from bakeoff.race import prepare
+from bakeoff.race import devices
 from bakeoff.race.forecast import Forecast, forecast, known_costs
 from bakeoff.race.prepare import outlined
 from bakeoff.race.stages.stage import PROCESS_S
@@ -107,8 +107,8 @@ def test_a_budget_buys_rounds(race: Any, foretold: Any) -> None:
 def test_another_machine_is_no_source(race: Any, foretold: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was measured on another processor tells nothing of this one; another kernel is the same machine."""
     before = race(*PAIR, max_rounds=1)
-    described = prepare.describe()
-    monkeypatch.setattr(prepare, "describe", lambda: described | {"kernel": "9.9"})
+    described = devices.describe()
+    monkeypatch.setattr(devices, "describe", lambda: described | {"kernel": "9.9"})
     assert foretold(*PAIR).unknown == []
     folder = Path(before.path)
     other = msgspec.structs.replace(read_comparison(folder), machine=described | {"processor": "another"})

@@ -19,7 +19,7 @@ from tests.race.inline import InlineWorker
 
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.measure.machine import describe
-from bakeoff.race import conductor, prepare
+from bakeoff.race import conductor, devices
 from bakeoff.race.progress import Event, Prepared, TrialStarted
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.spec.request import Request
@@ -258,7 +258,7 @@ def test_another_machine_does_not_go_on(tmp_path: Path, monkeypatch: pytest.Monk
     """Records of two machines are not mixed: the fact that differs is named with both values."""
     fields = asked(*RACERS, results=str(tmp_path / "results"))
     conductor.run(Request(**fields, max_rounds=1), launch=InlineWorker, probe_s=0.001)
-    monkeypatch.setattr(prepare, "describe", lambda: describe() | {"processor": "another"})
+    monkeypatch.setattr(devices, "describe", lambda: describe() | {"processor": "another"})
     with pytest.raises(StoreError, match=r"cannot go on with mlp-mnist-\w+: processor was .* and is 'another' here"):
         conductor.run(Request(**fields, resume=True), launch=InlineWorker, probe_s=0.001)
 

@@ -18,9 +18,10 @@ from bakeoff.judge.timer import timer_verdict
 from bakeoff.measure import gpu_facts
 from bakeoff.measure.gpus import uuid_in
 from bakeoff.measure.noise import PROBE_S, probe
+from bakeoff.race.devices import on_gpu_of
 from bakeoff.race.foresight import told_before
 from bakeoff.race.loop import Loop
-from bakeoff.race.prepare import on_gpu_of, prepared
+from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import Finished, Observer, Prepared, silent
 from bakeoff.race.scaling import check_single
 from bakeoff.race.stages import (

@@ -1,27 +1,35 @@
-"""Contenders that cannot run on their device are found by asking all interpreters at once, before anything else.
+"""Which GPU a comparison is on, and which contenders cannot run on their device.
 
-An environment without CUDA shows in the seconds that importing takes, and not after the reference's certificate.
+All interpreters are asked at once, before anything else: an environment without CUDA shows in the seconds that an
+import takes, and not after the reference's certificate.
 """
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from bakeoff.environments.builds import PROCESSOR
+import msgspec
+
+from bakeoff.environments.builds import NVIDIA, PROCESSOR
 from bakeoff.environments.declared import framework
 from bakeoff.environments.probe import probe
 from bakeoff.environments.usable import compiled_at_first, is_shared, why_not
 from bakeoff.measure.energy import meters
-from bakeoff.measure.gpus import uuid_in, variables_for
+from bakeoff.measure.gpus import VISIBLE, choose, uuid_in, variables_for
+from bakeoff.measure.machine import describe
+from bakeoff.race.scaling import facts_of
+from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.measure.system_settings import Facts
-    from bakeoff.spec.comparison import ContenderPlan
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.probe import ProbeAnswer
+    from bakeoff.spec.request import Request
     from bakeoff.spec.trial import TrialSpec
 
 
@@ -36,6 +44,32 @@ class _Question(NamedTuple):
 
 _found: dict[_Question, ProbeAnswer] = {}
 """Answers of this process that named the device: the comparisons of a study do not ask for it again."""
+
+
+def machine_of(request: Request, plans: Sequence[ContenderPlan]) -> tuple[Facts, str]:
+    """Return the machine's facts, with those of the GPU that work on CUDA runs on, and why it is this one.
+
+    Raises UsageError for a GPU that there is not, or that no contender would run on, and the reference neither.
+    """
+    if any(plan.contender.on_cuda for plan in plans):
+        chosen = choose(request.gpu)
+        return (describe(facts_of(chosen.gpu.uuid, plans)), chosen.why) if chosen else (describe(), "")
+    if request.reference_device == NVIDIA:
+        msg = "--reference-device cuda is the contenders' GPU, and none of these is on one: add --device cuda"
+        raise UsageError(msg)
+    if request.gpu is not None:
+        msg = f"--gpu {request.gpu} names the GPU of contenders on CUDA, and none of these is one: add --device cuda"
+        raise UsageError(msg)
+    return describe(), ""
+
+
+def on_gpu_of(before: Comparison, wanted: Comparison, request: Request) -> Comparison:
+    """Return a comparison that goes on, on the GPU that it was begun on unless the user names one now."""
+    uuid = uuid_in(before.machine)
+    is_named = request.gpu is not None or VISIBLE in os.environ
+    if is_named or not uuid or wanted.machine.get("gpu_uuid") == uuid:
+        return wanted
+    return msgspec.structs.replace(wanted, machine=describe(facts_of(uuid, wanted.contenders)), gpu_why="as before")
 
 
 def no_energy(plans: Sequence[ContenderPlan], machine: Facts) -> str:

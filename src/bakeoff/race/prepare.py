@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -16,14 +15,13 @@ from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import NOT_INSTALLED, available, resolve
 from bakeoff.environments.options import in_scenario, resolve_options, rounding_of, variables_of
 from bakeoff.environments.tiers import NATIVE, expanded, preset
-from bakeoff.measure.gpus import VISIBLE, choose, uuid_in
-from bakeoff.measure.machine import describe, usable_cores
+from bakeoff.measure.machine import usable_cores
 from bakeoff.race import per_sample
 from bakeoff.race.checks import check_memory, check_text, results_folder
-from bakeoff.race.devices import lacking, no_energy, without_device
+from bakeoff.race.devices import lacking, machine_of, no_energy, without_device
 from bakeoff.race.notices import notices, with_more_exact, with_own_layers
 from bakeoff.race.padding import check_input, check_shapes, own_steps
-from bakeoff.race.scaling import check_scaling, cores_of_each, facts_of, parts_of, scaled, sync_of, unlike_gpus
+from bakeoff.race.scaling import check_scaling, cores_of_each, parts_of, scaled, sync_of, unlike_gpus
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
@@ -55,7 +53,7 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
     With `asking`, the interpreters of contenders on another device than the processor are asked for it first.
     """
     loaded, plans, excluded = checked(request)
-    on = _machine(request, plans)
+    on = machine_of(request, plans)
     if asking:
         lacks = lacking(plans, on[0])
         plans, excluded = [plan for plan in plans if plan.contender.label not in lacks], excluded | lacks
@@ -67,9 +65,17 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
     with inputs_folder(results_folder(request.results)) as folder:
         size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
         whole = request.epochs is not None and request.steps is None
-        where, how = (request.seed, folder), request.padding
         inputs = data.prepare(
-            source, workload, size, batch_size, *where, whole=whole, steps=steps, padding=how, file=loaded.path
+            source,
+            workload,
+            size,
+            batch_size,
+            request.seed,
+            folder,
+            whole=whole,
+            steps=steps,
+            padding=request.padding,
+            file=loaded.path,
         )
         check_shapes(loaded, size, _scenario(workload, request.scenario), inputs)
         comparison = _comparison(request, loaded, inputs, plans, excluded, on)
@@ -87,7 +93,7 @@ def outlined(request: Request) -> Comparison:
     size, steps = loaded.size(request.size), own_steps(request)
     check_memory(data.needed_bytes(source, loaded.workload, size, batch_size, steps))
     inputs = Inputs(source=source, batches=0, sha256="", padding=request.padding)
-    return _comparison(request, loaded, inputs, plans, excluded, _machine(request, plans))
+    return _comparison(request, loaded, inputs, plans, excluded, machine_of(request, plans))
 
 
 def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict[str, str]]:
@@ -161,32 +167,6 @@ def _comparison(
 
 REFERENCE_DEVICES = (PROCESSOR, NVIDIA)
 """Where there is float64."""
-
-
-def _machine(request: Request, plans: list[ContenderPlan]) -> tuple[Facts, str]:
-    """Return the machine's facts, with those of the GPU that work on CUDA runs on, and why it is this one.
-
-    Raises UsageError for a GPU that there is not, or that no contender would run on, and the reference neither.
-    """
-    if any(plan.contender.on_cuda for plan in plans):
-        chosen = choose(request.gpu)
-        return (describe(facts_of(chosen.gpu.uuid, plans)), chosen.why) if chosen else (describe(), "")
-    if request.reference_device == NVIDIA:
-        msg = "--reference-device cuda is the contenders' GPU, and none of these is on one: add --device cuda"
-        raise UsageError(msg)
-    if request.gpu is not None:
-        msg = f"--gpu {request.gpu} names the GPU of contenders on CUDA, and none of these is one: add --device cuda"
-        raise UsageError(msg)
-    return describe(), ""
-
-
-def on_gpu_of(before: Comparison, wanted: Comparison, request: Request) -> Comparison:
-    """Return a comparison that goes on, on the GPU that it was begun on unless the user names one now."""
-    uuid = uuid_in(before.machine)
-    is_named = request.gpu is not None or VISIBLE in os.environ
-    if is_named or not uuid or wanted.machine.get("gpu_uuid") == uuid:
-        return wanted
-    return msgspec.structs.replace(wanted, machine=describe(facts_of(uuid, wanted.contenders)), gpu_why="as before")
 
 
 def _scenario(workload: Workload, wanted: str | None) -> Scenario:
