@@ -82,7 +82,7 @@ class _Seen(NamedTuple):
     @property
     def is_on_processor(self) -> bool:
         """Return whether its steps run there, not on an accelerator."""
-        return self.one.plan.contender.options.get("device", "cpu") == "cpu"
+        return self.one.plan.contender.device == "cpu"
 
     @property
     def threads(self) -> int:

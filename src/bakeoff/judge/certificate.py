@@ -133,13 +133,12 @@ def _exhibit(record: Record, evidence: Evidence, folder: Path) -> Exhibit:
     """Return a trial's evidence with its arrays."""
     arrays = _arrays(folder / record.trial.name, evidence.arrays_sha256)
     contender = record.trial.contender
-    options = contender.options
     return Exhibit(
         label=contender.label,
         evidence=evidence,
         arrays=arrays,
-        precision=options.get("precision", "float32"),
-        device=options.get("device", "cpu"),
+        precision=contender.precision,
+        device=contender.device,
     )
 
 

@@ -232,7 +232,7 @@ def _no_ranking(study: StudyOutcome, published: PublishedStudy, declared: Declar
 def _kind_here(point: PointOutcome, row: str) -> str:
     """Return whether a row's contender ran on a processor or a GPU."""
     found = contender_of(point, row)
-    return "cpu" if found is None or found.plan.contender.options.get("device", "cpu") == "cpu" else "gpu"
+    return "cpu" if found is None or found.plan.contender.device == "cpu" else "gpu"
 
 
 def is_smaller(study: StudyOutcome, declared: Declared) -> bool:

@@ -160,7 +160,7 @@ def _guess(search: Search, known: Iterable[Attempt]) -> float | None:
     On an accelerator, whose own memory is the limit, nothing is guessed: what a process takes there beside its batch
     does not show in one reading.
     """
-    devices = {one.contender.options.get("device", "cpu") for one in search.plan.contenders}
+    devices = {one.contender.device for one in search.plan.contenders}
     size = search.plan.workload.sizes.get(search.plan.size)
     peaks = {one.batch_size: one.peak_bytes for one in known if one.fits and one.peak_bytes is not None}
     if devices != {"cpu"} or size is None:

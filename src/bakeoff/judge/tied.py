@@ -69,8 +69,8 @@ def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: Cont
         *_repeating(plan, timed, reference),
     ]
     # A ready-made model's values are its own draws, and nothing says how far they may be apart.
-    is_held = reference is not None and is_measured(reference, _precision(plan)) and not evidence.ready_made
-    repeated = [SIBLINGS * UNIT_ROUNDOFF[_precision(plan)]]
+    is_held = reference is not None and is_measured(reference, plan.contender.precision) and not evidence.ready_made
+    repeated = [SIBLINGS * UNIT_ROUNDOFF[plan.contender.precision]]
     if reference is not None and is_held and _in_order(evidence):
         most = _allowed(comparison, reference, plan)
         findings += [
@@ -125,7 +125,7 @@ def _stopped(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record
     follow, and a step in float16 may be skipped.
     """
     optimizer, updates = comparison.workload.optimizer, comparison.workload.sizes[comparison.size].updates
-    if optimizer is None or _precision(plan) == SCALED:
+    if optimizer is None or plan.contender.precision == SCALED:
         return
     ties = _ties(timed)
     if any(tie.moved is not False or not tie.again or tie.steps < FEWEST_STEPS for tie in ties):
@@ -159,7 +159,7 @@ def _apart(most: Allowed, plan: ContenderPlan, timed: Sequence[Record], evidence
     by its nature is not held: dropout, which every process draws anew in most frameworks and which the evidence leaves
     out.
     """
-    held = 1 if _precision(plan) == SCALED else sum(map(math.isfinite, most.losses))
+    held = 1 if plan.contender.precision == SCALED else sum(map(math.isfinite, most.losses))
     for record in timed:
         tie = record.tie
         if tie is None or tie.drops:
@@ -181,7 +181,7 @@ def _unlike_siblings(most: Allowed, plan: ContenderPlan, timed: Sequence[Record]
     """
     if not _is_same_draw(timed):
         return
-    allowed = min(most.losses[0], SIBLINGS * UNIT_ROUNDOFF[_precision(plan)])
+    allowed = min(most.losses[0], SIBLINGS * UNIT_ROUNDOFF[plan.contender.precision])
     first, *others = timed
     for record in others:
         found, expected = (one.tie.losses[0] for one in (record, first) if one.tie)
@@ -200,7 +200,7 @@ def _other_when_repeated(plan: ContenderPlan, timed: Sequence[Record], most: Seq
     warm, and still moves parameters, is found by this alone. What draws at random draws the same again: that state is
     saved, too. Not in float16, where the scale of the loss decides which steps are skipped.
     """
-    if _precision(plan) == SCALED:
+    if plan.contender.precision == SCALED:
         return
     for record in timed:
         tie = record.tie
@@ -253,7 +253,7 @@ def _in_blocks(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Reco
 
     Steps in float16 may be skipped. Where there is one batch, a loss may honestly move by less than its last bit.
     """
-    if _precision(plan) != SCALED:
+    if plan.contender.precision != SCALED:
         yield from other_in_blocks(timed, outputs)
     if _is_exact(plan) and comparison.data.batches > 1:
         yield from leaving_out(timed)
@@ -296,7 +296,7 @@ def _drawing_nothing(comparison: Comparison, records: Mapping[str, Record], plan
         return
     if _relative(certified[1], certified[0]) <= REFERENCE_MOVES:
         return
-    most = SIBLINGS * UNIT_ROUNDOFF[_precision(plan)]
+    most = SIBLINGS * UNIT_ROUNDOFF[plan.contender.precision]
     if any(_farthest(tie, certified[:DRAWN]) > most for tie in ties):
         return
     others = [one.contender.label for one in comparison.contenders if _draws(comparison, records, one)]
@@ -312,7 +312,7 @@ def _draws(comparison: Comparison, records: Mapping[str, Record], plan: Contende
     ties, certified = _drawn(records, plan)
     reference = reference_of(records, plan)
     evidence = reference.evidence if reference else None
-    if not ties or not certified or evidence is None or not is_measured(evidence, _precision(plan)):
+    if not ties or not certified or evidence is None or not is_measured(evidence, plan.contender.precision):
         return False
     most = _allowed(comparison, evidence, plan).losses[0]
     return all(_farthest(tie, certified[:1]) > most for tie in ties)
@@ -340,21 +340,15 @@ def _ties(timed: Iterable[Record]) -> list[Tie]:
     return [record.tie for record in timed if record.tie is not None]
 
 
-def _precision(plan: ContenderPlan) -> str:
-    """Return the precision of a contender's arithmetic."""
-    return plan.contender.options.get("precision", "float32")
-
-
 def _is_exact(plan: ContenderPlan) -> bool:
     """Return whether equal losses mean that nothing has changed."""
-    return _precision(plan) in EXACT
+    return plan.contender.precision in EXACT
 
 
 def _allowed(comparison: Comparison, reference: Evidence, plan: ContenderPlan) -> Allowed:
     """Return how far the certificate lets this contender be from the reference."""
-    device = plan.contender.options.get("device", "cpu")
     noisy = comparison.per_sample is not None and comparison.per_sample.is_noisy
-    return allowed(reference, _precision(plan), device, len(reference.losses), noisy=noisy)
+    return allowed(reference, plan.contender.precision, plan.contender.device, len(reference.losses), noisy=noisy)
 
 
 def _relative(found: float | None, expected: float | None) -> float:

@@ -56,7 +56,7 @@ class BareLoop:
 
     def __init__(self, plan: ContenderPlan, workload: str, variables: dict[str, str]) -> None:
         """Start it, with the environment as it is; raise WorkerLostError where it ends before it is ready."""
-        device = plan.contender.options.get("device", "cpu")
+        device = plan.contender.device
         self._process = subprocess.Popen(
             [plan.interpreter, str(RUNNER), plan.framework_path, workload, str(BATCH[workload]), device],
             stdin=subprocess.PIPE,

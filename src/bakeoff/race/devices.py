@@ -75,7 +75,7 @@ def on_gpu_of(before: Comparison, wanted: Comparison, request: Request) -> Compa
 def no_energy(plans: Sequence[ContenderPlan], machine: Facts) -> str:
     """Return why nobody's energy is measured; empty where some contender's device has meters."""
     uuid = uuid_in(machine)
-    devices = dict.fromkeys(plan.contender.options.get("device", "cpu") for plan in plans)
+    devices = dict.fromkeys(plan.contender.device for plan in plans)
     reasons = [meters(device, uuid)[1] for device in devices]
     return "; ".join(dict.fromkeys(reasons)) if all(reasons) else ""
 
@@ -94,7 +94,7 @@ def lacking(plans: Sequence[ContenderPlan], machine: Facts) -> dict[str, str]:
 
     `machine` are its facts with those of the GPU that work on CUDA would run on.
     """
-    questions = {plan.contender.label: _question(plan, machine) for plan in plans if _device(plan) != PROCESSOR}
+    questions = {plan.contender.label: _question(plan, machine) for plan in plans if plan.contender.device != PROCESSOR}
     answers = _answers(list(dict.fromkeys(questions.values())), together=is_shared(machine))
     found: dict[str, str] = {}
     for plan in plans:
@@ -111,7 +111,7 @@ def why_late(trial: TrialSpec) -> str:
 
     A driver that compiles a framework's kernels for a GPU newer than the wheel takes longer than a trial may.
     """
-    device = trial.contender.options.get("device", PROCESSOR)
+    device = trial.contender.device
     asked = [one for one in _found if (one.folder, one.device) == (trial.framework_path, device)]
     slow = next((found for one in asked if (found := compiled_at_first(_found[one], trial.gpu or {}))), "")
     if not slow:
@@ -122,14 +122,9 @@ def why_late(trial: TrialSpec) -> str:
     )
 
 
-def _device(plan: ContenderPlan) -> str:
-    """Return where a contender runs."""
-    return plan.contender.options.get("device", PROCESSOR)
-
-
 def _question(plan: ContenderPlan, machine: Facts) -> _Question:
     """Return what a contender's interpreter is asked."""
-    return _Question(plan.interpreter, plan.framework_path, _device(plan), uuid_in(machine))
+    return _Question(plan.interpreter, plan.framework_path, plan.contender.device, uuid_in(machine))
 
 
 def _answers(questions: list[_Question], *, together: bool) -> dict[_Question, ProbeAnswer]:

@@ -88,7 +88,7 @@ def cores_of(plan: ContenderPlan, sets: Sequence[tuple[int, ...]]) -> tuple[tupl
 
 def _is_on_processor(plan: ContenderPlan) -> bool:
     """Return whether a contender's steps run on processors."""
-    return plan.contender.options.get("device", "cpu") == "cpu"
+    return plan.contender.device == "cpu"
 
 
 def sync_of(info: FrameworkInfo, options: Mapping[str, str]) -> SyncSupport | None:

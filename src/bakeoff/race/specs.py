@@ -108,7 +108,7 @@ class Specs:
     def _variables(self, plan: ContenderPlan, purpose: Purpose, kept: Path, *, is_cached: bool) -> dict[str, str]:
         """Return what a worker sets in its environment before the import, with the folder of its compiler's work."""
         variables = plan.variables | ((plan.cache_variables or {}) if is_cached else {})
-        if plan.contender.options.get("device") == "cuda":
+        if plan.contender.on_cuda:
             variables |= variables_for(",".join(uuids_for(uuid_in(self._comparison.machine), plan.devices)))
         malloc = for_large_arrays(os.environ) if KINDS[purpose].large_arrays else {}
         malloc |= to_keep(os.environ) if plan.contender.options.get("malloc") == "keep" else {}
@@ -124,7 +124,7 @@ class Specs:
     def _spreads(self) -> tuple[str, ...]:
         """Return the precisions that contenders run in, as timed and as programs."""
         plans = self._comparison.contenders
-        precisions = {plan.contender.options.get("precision", "float32") for plan in plans}
+        precisions = {plan.contender.precision for plan in plans}
         return tuple(sorted(precisions | ({"float64"} if any(plan.program for plan in plans) else set())))
 
     def cache_folder(self, plan: ContenderPlan) -> Path:

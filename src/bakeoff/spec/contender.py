@@ -51,9 +51,19 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True):
     options: dict[str, str] = {}
 
     @property
+    def device(self) -> str:
+        """Return where it runs, once its options are resolved; a framework without the option has processors alone."""
+        return self.options.get("device", "cpu")
+
+    @property
     def on_cuda(self) -> bool:
         """Return whether it runs on an NVIDIA GPU, once its options are resolved."""
-        return self.options.get("device") == "cuda"
+        return self.device == "cuda"
+
+    @property
+    def precision(self) -> str:
+        """Return the precision of its arithmetic, once its options are resolved; without the option it is float32."""
+        return self.options.get("precision", "float32")
 
 
 def parse_contender(text: str) -> Contender:

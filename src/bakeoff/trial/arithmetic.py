@@ -26,7 +26,7 @@ _KINDS = {"tf32_matmul": "products of matrices", "tf32_convolution": "convolutio
 
 def measured_tf32(opened: Opened) -> Settings:
     """Return, as settings, in what float32 is computed here; empty where there is nothing to ask."""
-    if opened.trial.contender.options.get("device") not in DEVICES or not hasattr(opened.engine, "measured_tf32"):
+    if opened.trial.contender.device not in DEVICES or not hasattr(opened.engine, "measured_tf32"):
         return {}
     return dict(opened.engine.measured_tf32())
 

@@ -168,7 +168,7 @@ def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
     seen = input_pass(opened.trial, step, opened.batches)
     evidence = gather(opened.engine, step, unrun.model, opened.trial, opened.batches, draft.folder)
     held = Memory(baseline_bytes=opened.baseline_bytes, peak_bytes=memory.peak_resident_bytes())
-    if opened.trial.contender.options.get("device", "cpu") != "cpu":
+    if opened.trial.contender.device != "cpu":
         with suppress(Exception):  # A memory that cannot be read costs no race: its workers run one after another.
             held = _held(opened, step, memory.peak_resident_bytes())
     draft.put(memory=held)

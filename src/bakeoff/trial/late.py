@@ -59,8 +59,7 @@ def _block(running: Running, state: SavedState, command: MeasureLate, pair: int)
 def _counts(running: Running, state: SavedState) -> dict[str, DenormalCount]:
     """Return how many numbers of a state are denormal, in the type of the parameters."""
     state.put_back()
-    precision = running.opened.trial.contender.options.get("precision")
-    within = FLOAT64 if precision == FLOAT64 else "float32"
+    within = FLOAT64 if running.opened.trial.contender.precision == FLOAT64 else "float32"
     found = denormals.counted(_arrays(running), within)
     return {name: DenormalCount(denormal=denormal, elements=elements) for name, (denormal, elements) in found.items()}
 

@@ -39,7 +39,7 @@ MOST_SHARE = 0.125
 
 def reading(opened: Opened) -> PeakReading:
     """Return what was measured; what cannot be measured here is missing, and the reason says why."""
-    engine, on_processor = opened.engine, opened.trial.contender.options.get("device", "cpu") == "cpu"
+    engine, on_processor = opened.engine, opened.trial.contender.device == "cpu"
     if not hasattr(engine, "product"):
         return PeakReading(reason="this framework's engine has no plain product to time")
     cache_bytes = last_level_cache_bytes() if on_processor else None

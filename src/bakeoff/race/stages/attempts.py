@@ -58,7 +58,7 @@ def within(plan: Comparison, asked_bytes: int | None) -> Search:
     Raises UsageError for a limit that the machine cannot keep.
     """
     available = available_memory_bytes()
-    devices = {one.contender.options.get("device", "cpu") for one in plan.contenders}
+    devices = {one.contender.device for one in plan.contenders}
     if asked_bytes is not None and (len(devices) > 1 or "mps" in devices):
         where = ", ".join(sorted(devices))
         msg = f"a memory limit is of the host's memory or of one GPU's on CUDA, and these run on {where}: leave it out"

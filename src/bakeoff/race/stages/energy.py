@@ -48,7 +48,7 @@ def meters_of(plan: ContenderPlan, uuid: str) -> list[Meter]:
     contender = plan.contender
     found: list[Meter] = []
     for one in uuids_for(uuid, plan.devices) if contender.on_cuda else [uuid]:
-        own, _ = meters(contender.options.get("device", "cpu"), one)
+        own, _ = meters(contender.device, one)
         if not own:
             return []
         found += [meter for meter in own if meter not in found]

@@ -54,7 +54,7 @@ def device_memory_table(outcome: Outcome) -> Table:
     lines = []
     for one in ranked(outcome):
         memory = one.memory
-        if memory is None or one.plan.contender.options.get("device", "cpu") == "cpu":
+        if memory is None or one.plan.contender.device == "cpu":
             continue
         process = " + ".join(map(size, memory.device_each_bytes or ())) or size(memory.device_process_bytes)
         process += f" ({memory.device_reason})" if memory.device_process_bytes is None and memory.device_reason else ""
