@@ -8,13 +8,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from bakeoff.judge.certificate import failed_reference
 from bakeoff.race import fitting
 from bakeoff.race.progress import Certified, Event
 from bakeoff.race.remembered import keep, name_of, recall
-from bakeoff.race.stages.stage import Adopted, State, Wanted, alone, built_then, in_turn
+from bakeoff.race.stages.stage import Adopted, State, Wanted, adopted, alone, built_then, in_turn
 from bakeoff.spec.protocol import Certify, MeasureSpread
 from bakeoff.store.evidence import EVIDENCE_FILE
 
@@ -105,10 +103,7 @@ def _as_its_twin(state: State, first: ContenderPlan, own: ContenderPlan) -> Want
     computed = evidence(state, own, "program")
     if record is None or record.outcome != "done" or record.evidence is None:
         return computed
-    # A record that was remembered goes on to name the comparison that it was made in.
-    spec = msgspec.structs.replace(trial.spec, comparison=record.trial.comparison)
-    theirs = state.folder / record.trial.name / EVIDENCE_FILE
-    return Adopted(msgspec.structs.replace(record, trial=spec), theirs, computed)
+    return adopted(record, trial.spec, state.folder / record.trial.name / EVIDENCE_FILE, computed)
 
 
 def _started_together(
@@ -155,9 +150,7 @@ def _in_float64(state: State, plan: ContenderPlan, purpose: Purpose, *, anew: bo
     computed = evidence(state, plan, purpose)
     if before is None:
         return computed
-    # The record goes on to name the comparison that it was made in.
-    spec = msgspec.structs.replace(trial.spec, comparison=before.record.trial.comparison)
-    return Adopted(msgspec.structs.replace(before.record, trial=spec), before.folder / EVIDENCE_FILE, computed)
+    return adopted(before.record, trial.spec, before.folder / EVIDENCE_FILE, computed)
 
 
 def _remember(state: State, plan: ContenderPlan, purpose: Purpose) -> None:

@@ -21,6 +21,7 @@ from bakeoff.race.stages.stage import (
     Session,
     State,
     Wanted,
+    adopted,
     alone,
     behind,
 )
@@ -80,9 +81,7 @@ def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint]:
             continue
         trial = state.specs.trial(plan, "late")
         if before := remembered(state, plan, until):
-            # The record goes on to name the comparison that it was made in.
-            made_in = {"comparison": before.trial.comparison, "cache": before.trial.cache}
-            yield Adopted(msgspec.structs.replace(before, trial=msgspec.structs.replace(trial.spec, **made_in)))
+            yield adopted(before, trial.spec)
             continue
         asked.append(alone(trial, partial(_early_and_late, until, step_s)))
         blocks_s = 2 * BLOCKS.pairs * sum(BLOCKS.sizes(step_s)) * step_s

@@ -6,14 +6,14 @@ for a device, a precision and a number of threads, so the best that was found by
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 import bakeoff
 from bakeoff.judge.light import is_calm, macs_per_s, place_of
 from bakeoff.race.remembered import DISTURBED_HOLDS, age, code_sha256, digest, everything, keep, recall
-from bakeoff.race.stages.stage import PROCESS_S, Adopted, Checkpoint, Session, State, Wanted, alone
+from bakeoff.race.stages.stage import PROCESS_S, Adopted, Checkpoint, Session, State, Wanted, adopted, alone
 from bakeoff.spec.protocol import MeasurePeaks
 
 if TYPE_CHECKING:
@@ -42,29 +42,22 @@ def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint]:
             yield Checkpoint(needs_s=PROCESS_S)
             yield alone(trial, _read)
         else:
-            yield _adopted(before, comparison=before.trial.comparison, spec=trial.spec)
+            yield adopted(before, trial.spec)
         for record in state.of("peak", plan):
             remember(record)
             places[place_of(record.trial.contender.options)] = record
     for number, (place, record) in enumerate(places.items(), start=1):
         best = best_of_others(record, place, state.of("peak"))
         if best is not None:
-            yield _adopted(best, name=f"peak-before-{number}", label=f"{best.trial.contender.label} before")
+            contender = best.trial.contender
+            theirs = msgspec.structs.replace(contender, label=f"{contender.label} before")
+            yield adopted(best, msgspec.structs.replace(best.trial, name=f"peak-before-{number}", contender=theirs))
 
 
 def _read(session: Session) -> None:
     """Have the worker time its products and sums."""
     session.tell("measuring the machine's peaks")
     session.ask(MeasurePeaks())
-
-
-def _adopted(record: Record, *, spec: Any = None, label: str = "", **changes: str) -> Adopted:
-    """Return a record for this comparison; it goes on to name the comparison that it was made in."""
-    trial = record.trial if spec is None else spec
-    contender = msgspec.structs.replace(trial.contender, label=label or trial.contender.label)
-    return Adopted(
-        msgspec.structs.replace(record, trial=msgspec.structs.replace(trial, contender=contender, **changes))
-    )
 
 
 def best_of_others(like: Record, place: Place, known: list[Record]) -> Record | None:

@@ -10,7 +10,18 @@ import msgspec
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.race.progress import Event, TimerTested
 from bakeoff.race.remembered import DISTURBED_HOLDS, age, digest, keep, recall, setting_of
-from bakeoff.race.stages.stage import PROCESS_S, Adopted, Checkpoint, Session, State, Wanted, alone, behind, step_s
+from bakeoff.race.stages.stage import (
+    PROCESS_S,
+    Adopted,
+    Checkpoint,
+    Session,
+    State,
+    Wanted,
+    adopted,
+    alone,
+    behind,
+    step_s,
+)
 from bakeoff.spec.protocol import CheckTimer, Tested
 from bakeoff.stats.selftest import judge_timer, may_tell
 
@@ -70,10 +81,7 @@ def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint | Event]:
             missing.append(_test(state, plan))
             continue
         if before is not None:
-            spec = state.specs.trial(plan, "selftest").spec
-            # The record goes on to name the comparison that it was made in.
-            spec = msgspec.structs.replace(spec, comparison=before.trial.comparison, cache=before.trial.cache)
-            yield Adopted(msgspec.structs.replace(before, trial=spec))
+            yield adopted(before, state.specs.trial(plan, "selftest").spec)
         yield _tested(state, plan.contender.label)
     for wish in behind(state, missing, len(missing) * (PROCESS_S + SIZES.pairs_s)):
         yield wish

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
     from bakeoff.race.progress import Observer
     from bakeoff.spec.comparison import Comparison, ContenderPlan
-    from bakeoff.spec.trial import Purpose
+    from bakeoff.spec.trial import Purpose, TrialSpec
     from bakeoff.spec.verdict import Certificate
 
 Result = TypeVar("Result")
@@ -177,6 +177,15 @@ class Adopted(msgspec.Struct, frozen=True):
     """The file of its evidence, where it has any."""
     instead: Wanted | None = None
     """What is run where that file is another by now: other processes remember, and make room, at the same time."""
+
+
+def adopted(record: Record, trial: TrialSpec, arrays: Path | None = None, instead: Wanted | None = None) -> Adopted:
+    """Return a record that stands for a trial; it goes on to name the comparison that it was made in.
+
+    And what its compiler found in its cache, which may be other than what it would find now.
+    """
+    made_in = msgspec.structs.replace(trial, comparison=record.trial.comparison, cache=record.trial.cache)
+    return Adopted(msgspec.structs.replace(record, trial=made_in), arrays, instead)
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
