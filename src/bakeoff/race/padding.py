@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.spec.errors import UsageError
+from bakeoff.spec.options import RESIDENT
 from bakeoff.spec.trial import FIXED
 from bakeoff.workloads.interpreter import check_model
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.trial import Inputs
     from bakeoff.spec.workload import Size
     from bakeoff.workloads.load import LoadedWorkload
-
-RESIDENT = "resident"
-"""The way of input in which batches are on the device."""
 
 
 def check_shapes(loaded: LoadedWorkload, size: Size, scenario: Scenario, inputs: Inputs) -> None:

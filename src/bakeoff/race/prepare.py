@@ -26,7 +26,7 @@ from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
 from bakeoff.spec.group import DEVICES, SYNC
-from bakeoff.spec.options import WATCHED, WATCHED_ON
+from bakeoff.spec.options import RESIDENT, WATCHED, WATCHED_ON
 from bakeoff.spec.trial import Inputs
 from bakeoff.stats.boundaries import LOOKS, MAX_CONTENDERS
 from bakeoff.store.fingerprints import folder_sha256, packages_sha256
@@ -289,7 +289,7 @@ def _program(
     if support is None or "float64" not in support.values:
         why = support.why if support and support.why else "it has no such precision"
         return None, f"{info.title} is not run in float64: {why}"
-    aside = {"input": "resident", "malloc": "settled"}
+    aside = {"input": RESIDENT, "malloc": "settled"}
     wanted = asked | {"precision": "float64"} | {name: value for name, value in aside.items() if name in options}
     if not info.listed:  # A script has no arithmetic: what it says in float64 is what the reference says.
         wanted = {name: options[name] for name in (DEVICES, SYNC) if name in options} | (info.reference or {})

@@ -14,7 +14,7 @@ from bakeoff.measure.machine import usable_cores
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.group import BATCH_STATISTICS, DEVICES, LOCAL, SYNC, Scaling, SyncSupport, devices_of
-from bakeoff.spec.options import MOST_DIGITS
+from bakeoff.spec.options import MOST_DIGITS, RESIDENT
 from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.framework import FrameworkInfo
     from bakeoff.spec.request import Request
     from bakeoff.spec.scenario import Scenario
-
-RESIDENT = "resident"
-"""The value of `input` in which batches are on the devices already."""
 
 
 def scaled(contenders: Sequence[Contender], devices: Sequence[int]) -> list[Contender]:

@@ -21,6 +21,9 @@ DEFAULT = "default"
 """The value of an option that leaves the choice to the framework; records hold what it chose."""
 
 
+RESIDENT = "resident"
+"""The value of `input` with which batches are on the device already; a framework without the option has it so."""
+
 FRAMEWORK = "framework"
 """The value of `denormals` that leaves the processor as the framework has it."""
 
@@ -131,7 +134,7 @@ OPTIONS: dict[str, Option] = {
         ),
         Option(
             name="input",
-            values=("resident", "per-step", "pipeline"),
+            values=(RESIDENT, "per-step", "pipeline"),
             meaning="where a step's batch comes from: from the device already; copied from NumPy within the step; or "
             "from the framework's own loader, which shuffles and prefetches, within the step",
         ),

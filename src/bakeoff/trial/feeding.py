@@ -13,6 +13,7 @@ import numpy as np
 from bakeoff.frameworks.engine import Samples
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.evidence import InputPass
+from bakeoff.spec.options import RESIDENT
 from bakeoff.spec.trial import KINDS
 from bakeoff.trial.framework import part_of
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Feed, Step
     from bakeoff.spec.trial import TrialSpec
     from bakeoff.trial.inputs import Batches
-
-RESIDENT = "resident"
 
 
 def resident(step: Step, batches: Batches) -> list[Any]:
