@@ -13,7 +13,7 @@ from bakeoff.certify.checks import Exhibit
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
 from bakeoff.certify.tolerances import MOST, ROOM, UNIT_ROUNDOFF, amplitude
-from bakeoff.spec.evidence import Evidence, Spread
+from bakeoff.spec.evidence import Evidence, InputPass, Spread
 from bakeoff.spec.optimizer import Adam
 from bakeoff.spec.scenario import SCENARIOS, ScenarioSpec
 from bakeoff.spec.verdict import Certificate
@@ -166,12 +166,12 @@ def test_parameters_must_be_the_same(shapes: Any, told: str) -> None:
     assert told in certificate.reason
 
 
-def test_count_must_be_the_declared_one() -> None:
+@pytest.mark.parametrize("declared", [120_489, 120_491])
+def test_count_must_be_the_declared_one(declared: int) -> None:
     """A model of another size than the workload declares is not that workload, even if the reference agrees."""
-    declared = msgspec.structs.replace(SIZE, parameters=120_491)
-    certificate = judged(exhibit(), size=declared)
+    certificate = judged(exhibit(), size=msgspec.structs.replace(SIZE, parameters=declared))
     assert failed(certificate) == ["parameters"]
-    assert "120,490 parameters, and the workload declares 120,491" in certificate.reason
+    assert f"120,490 parameters, and the workload declares {declared:,}" in certificate.reason
     assert judged(exhibit(), size=msgspec.structs.replace(SIZE, parameters=None)).passed
 
 
@@ -309,14 +309,16 @@ def test_the_optimizer_is_certified_by_itself() -> None:
     [
         ({"output/0": np.ones((8, 3))}, "output 0 of the reference is the same for every sample"),
         ({"output/1": np.tile([1.0, 2.0, 3.0], (8, 1))}, "output 1 of the reference is the same"),
+        ({"output/0": 1.0 + 4e-4 * np.arange(16.0).reshape(8, 2) / 8.0}, "output 0 of the reference is the same"),
         ({"output/0": np.full((8, 3), math.nan)}, "missing or not finite"),
         ({"losses": [2.3] * 6}, "loss does not change"),
+        ({"losses": [2.3, 2.3001] * 3}, "loss does not change"),
         ({"losses": [math.nan] * 6}, "losses are missing or not finite"),
         ({"gradients": {name: np.zeros(shape) for name, shape in SHAPES.items()}}, "every gradient"),
     ],
 )
 def test_agreement_on_nothing_is_no_certificate(reference: Any, told: str) -> None:
-    """A reference whose outputs are constant, whose loss stands still or whose gradients vanish proves nothing."""
+    """A reference whose outputs hardly differ, whose loss stands still or whose gradients vanish proves nothing."""
     certificate = judged(exhibit(**reference), exhibit(**reference))
     assert "informative" in failed(certificate)
     assert told in certificate.reason
@@ -431,6 +433,20 @@ def test_the_program_is_held_in_float64_far_more_closely_than_what_is_timed() ->
     assert failed(certificate) == ["gradients"]
     assert certificate.reason.startswith("gradients in float64: largest error")
     assert staged(None, exhibit(**off), alone="it has none").passed
+
+
+def test_nothing_that_is_owed_is_left_out_where_its_evidence_is_missing() -> None:
+    """Updates, frozen parameters, the trajectory in float64 and an incomplete input are checks of their own."""
+    optimizer = msgspec.structs.replace(WORKLOAD.optimizer, frozen=("a.bias",))
+    incomplete = InputPass(mode="per-step", samples=8, missing=1, unexpected=0, in_order=True)
+    evidence = msgspec.structs.replace(exhibit().evidence, version=3, spreads=spreads(), input_pass=incomplete)
+    today = msgspec.structs.replace(exhibit(), evidence=evidence)
+    asked = {"workload": msgspec.structs.replace(WORKLOAD, optimizer=optimizer), "size": SIZE, "steps": len(LOSSES)}
+    certificate = certify(today, today, program=in_float64(today), scenario="train", **asked)  # type: ignore[arg-type]
+    assert not certificate.passed
+    both = {"update", "frozen"}
+    for stage, owed in (("program", {*both, "trajectory"}), ("timed", both), ("", {"inputs"})):
+        assert owed <= {check.name for check in certificate.checks if check.stage == stage and not check.passed}
 
 
 def test_both_stages_are_in_one_certificate() -> None:

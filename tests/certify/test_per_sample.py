@@ -45,12 +45,17 @@ def test_honest_noise_passes() -> None:
         (lambda rows: 0.0 * rows, "gets no noise"),
         (lambda rows: 1.2 * rows, "times its standard deviation"),
         (lambda rows: rows + 0.1, "the mean"),
+        (lambda rows: rows - 0.1, "the mean"),
         (lambda rows: rows[[0, 0, 0, 0, 0, 0]], "steps 0 and 1 draw the same noise"),
+        (lambda rows: rows[[0, 1, 2, 3, 4, 2]], "steps 2 and 5 draw the same noise"),
         (lambda rows: np.sign(rows) * ASKED.deviation / BATCH, "not normal"),
         (lambda rows: rows[:5], "not of 6 steps"),
         (lambda rows: rows * np.nan, "not finite"),
     ],
-    ids=["none", "too much", "not around zero", "the same each step", "two values", "a step is missing", "nan"],
+    ids=[
+        *("none", "too much", "above zero", "below zero", "the same each step", "a step again"),
+        *("two values", "a step is missing", "nan"),
+    ],
 )
 def test_other_noise_is_refused(fault: Callable[[NDArray[np.float64]], NDArray[np.float64]], said: str) -> None:
     """Noise that is not what was asked for is refused, in words."""

@@ -41,6 +41,7 @@ def test_another_number_of_parameters_is_told_and_passes() -> None:
     [
         ({"output": OUTPUT.T}, r"output 0 is \(2, 3\) instead of \(3, 2\)"),
         ({"output": OUTPUT * np.nan}, "output 0 is not finite"),
+        ({"output": np.where(OUTPUT == 1.0, np.inf, OUTPUT)}, "output 0 is not finite"),
         ({"output": np.ones((3, 2))}, "output 0 is the same for every sample"),
         ({"outputs": 3}, "output 2 is None"),
         ({"losses": [2.0, None]}, "losses are missing, not finite"),

@@ -78,6 +78,15 @@ def test_what_is_no_variance_of_the_batch_is_caught(variance: Any) -> None:
     assert not judged(side("biased", variance=variance), side("unbiased")).passed
 
 
+def test_the_rules_of_shards_are_told_apart_by_the_samples_of_one() -> None:
+    """A shard of two samples may have two values of a channel, whose unbiased variance is twice the biased one."""
+    evidence, arrays = side("biased")
+    shared = msgspec.structs.replace(evidence, shards=BATCH // 2)
+    twice = side("biased", says="unbiased", variance=2 * VARIANCE)
+    assert judged(twice, (shared, arrays)).passed
+    assert not judged(side("biased", says="unbiased", variance=3 * VARIANCE), (shared, arrays)).passed
+
+
 def test_statistics_that_do_not_move_are_caught() -> None:
     """A contender that never updates its running statistics fails."""
     assert not judged(side("biased", momentum=(0.0, 0.0)), side("unbiased")).passed
@@ -122,6 +131,16 @@ def test_statistics_that_move_in_the_first_step_alone_are_caught() -> None:
     assert judged(with_later(side("biased"), steps=0, version=2), honest, later=ALLOWED).passed
     assert not judged(stopped, with_later(side("unbiased")), later=ALLOWED).passed
     assert judged(with_later(side("biased")), with_later(side("unbiased")), later=ALLOWED).passed
+
+
+def test_each_array_is_held_to_its_own_bound() -> None:
+    """What later steps add may be off by more, and hides no smaller error of what the first adds beyond its bound."""
+    honest, (evidence, arrays) = with_later(side("biased")), with_later(side("biased"))
+    off = {"state/norm.running_mean": 1 + 20 * ALLOWED, "later/norm.running_mean": 1 + 100 * ALLOWED}
+    moved = arrays | {name: factor * arrays[name] for name, factor in off.items()}
+    found = judged((evidence, moved), honest, later=1000 * ALLOWED)
+    assert not found.passed
+    assert "what a step adds in state/norm.running_mean" in found.detail
 
 
 def test_a_reference_without_outputs_fails() -> None:

@@ -14,6 +14,7 @@ from bakeoff.certify.tolerances import (
     ROOM,
     SUMS,
     Allowed,
+    UpdateTolerance,
     allowed,
     amplitude,
     is_measured,
@@ -53,7 +54,7 @@ def test_a_contender_has_room_for_a_stated_multiple_of_the_spread() -> None:
 
 def test_a_program_is_held_to_the_same_bound_in_every_model_but_a_chaotic_one() -> None:
     """In float64 there is one bound, unless the model magnifies float64's own roundings beyond it."""
-    assert in_precision("float64").output == PROGRAM
+    assert (in_precision("float64").output, in_precision("float64").optimizer) == (PROGRAM, PROGRAM)
     assert in_precision("float64", losses=[0.0, 1e-11, 1e-6]).losses == (PROGRAM, PROGRAM, LATER_ROOM * 1e-6)
 
 
@@ -162,6 +163,15 @@ def test_what_later_steps_add_to_statistics_is_held_in_float64_alone() -> None:
     assert in_precision("float64", later=1e-6).later == LATER_ROOM * 1e-6
     assert math.isinf(in_precision("float64", later=1.0).later)
     assert math.isinf(in_precision("float32", later=0.0).later)
+
+
+def test_an_accelerators_updates_are_held_by_their_median_and_norm() -> None:
+    """It need not compute the same gradients twice, so that no more is asked than of these; and never nothing."""
+    alike = allowed(measured(gradient_norm=1e-2), "float32", "cuda", 3)
+    assert alike.update == (ROOM * 1e-2, 1.0, ROOM * 1e-2)
+    exact = allowed(measured(gradient_norm=0.0), "float32", "cuda", 3)
+    assert exact.update == (UpdateTolerance().median, 1.0, ROOM * amplitude("float32"))
+    assert allowed(measured(gradient_norm=None), "float32", "cuda", 3).update.used == MOST
 
 
 def test_a_model_that_magnifies_its_outputs_has_a_later_losses_room_for_its_first() -> None:

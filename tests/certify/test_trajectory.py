@@ -58,6 +58,25 @@ def test_parameters_that_went_another_way_fail(share: float) -> None:
     assert check.detail.startswith("w after step 1: ")
 
 
+def rows_of(*values: float, gradients: tuple[float, ...]) -> Any:
+    """Give the rows of a parameter of one element: its first value, and each step's gradient and value."""
+    rows = [values[0], *(one for step in zip(gradients, values[1:], strict=True) for one in step)]
+    return np.array(rows)[:, None]
+
+
+def test_the_parameter_that_is_farthest_is_held_by_its_largest_gradient_so_far() -> None:
+    """One of several parameters is enough, also one that has no gradient any more when it goes another way."""
+    rows = {"w": rows_of(1.0, 2.0, 2.0, gradients=(0.5, 0.0)), "v": rows_of(1.0, 2.0, 3.0, gradients=(0.5, 0.5))}
+    expected = {f"update/{name}": one for name, one in rows.items()}
+    expected |= {f"position/{name}": np.array([0]) for name in rows}
+    expected |= {f"gradient/{name}": np.array([0.5]) for name in rows}
+    moved = expected | {"update/w": rows_of(1.0, 2.0, 2.25, gradients=(0.5, 0.0))}
+    for found, passes in ((expected, True), (moved, False)):
+        check = check_trajectory(["w", "v"], found, expected, steps=2, allowed=[1e-9] * 2)
+        assert check.passed == passes
+    assert check.error == pytest.approx(0.25)
+
+
 def test_each_side_may_have_kept_other_positions() -> None:
     """What both have kept is compared."""
     found, expected = side(), side()
