@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from bakeoff.stats.boundaries import multiplier
+from bakeoff.stats.boundaries import FROM_SIGN, LOOKS, multiplier, sign_index
 from bakeoff.stats.decision import decision_interval, prior_variance
 from bakeoff.stats.intervals import pseudo_median
 from bakeoff.stats.pairs import Pair
@@ -46,6 +46,14 @@ def test_the_prior_moderates_by_four_degrees_of_freedom() -> None:
     assert interval.high - interval.estimate == pytest.approx(half)
 
 
+def test_the_prior_weighs_as_much_whatever_is_known() -> None:
+    """At seven rounds the pair's own variance has six degrees of freedom, and the prior still four."""
+    seven = [*FIVE, 0.15, 0.07]
+    half = multiplier(7, 3, moderated=True) * math.sqrt((4 * 0.005 + 6 * np.var(seven, ddof=1)) / 10 / 7)
+    interval = decision_interval(seven, 3, 0.005)
+    assert (interval.low, interval.high) == pytest.approx((0.11 - half, 0.11 + half))
+
+
 def test_a_direction_needs_mean_and_pseudo_median() -> None:
     """One burst moves the mean alone: the interval reaches from the lower of both centres to the higher."""
     values = [0.01, 0.0, -0.01, 0.005, 0.4]
@@ -62,6 +70,17 @@ def test_nearly_all_rounds_on_one_side_decide_where_bursts_hide_it() -> None:
     assert decision_interval(values, 1, None).low == pytest.approx(0.04)
     assert decision_interval([*values[:9], -3.0], 1, None).low < 0.0
     assert decision_interval(values, 3, 0.1).low < 0.0  # three open pairs: no signs at ten rounds
+
+
+@pytest.mark.parametrize("look", [look for look in LOOKS if look >= FROM_SIGN])
+@pytest.mark.parametrize("wild", [-100.0, 100.0])
+def test_bursts_and_signs_never_contradict_each_other(look: int, wild: float) -> None:
+    """However wild the rounds are that signs leave out, the interval holds the pseudo-median."""
+    index = sign_index(look, 1, moderated=False)
+    assert index is not None
+    values = [wild + one for one in range(index)] + [1e-3 * one for one in range(look - index)]
+    interval = decision_interval(values, 1, None)
+    assert interval.low <= interval.estimate <= interval.high
 
 
 def test_signs_need_one_round_less_at_fourteen() -> None:

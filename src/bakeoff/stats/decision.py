@@ -83,10 +83,8 @@ def decision_interval(values: Sequence[float], family: int, prior: float | None)
     low, high = min(middle, mean) - half, max(middle, mean) + half
     index = sign_index(look, family, moderated=moderated)
     if index is not None:
-        inner = max(low, float(array[index])), min(high, float(array[look - 1 - index]))
-        # Two tests that contradict each other decide nothing: neither interval is left out.
-        outer = min(low, float(array[index])), max(high, float(array[look - 1 - index]))
-        low, high = inner if inner[0] <= inner[1] else outer
+        # The pseudo-median lies in both: most averages of two rounds are of rounds that are not left out.
+        low, high = max(low, float(array[index])), min(high, float(array[look - 1 - index]))
     return Interval(estimate=middle, low=low, high=high)
 
 
