@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bakeoff.report import units
+from bakeoff.report.sections import energy, light
 from bakeoff.spec.verdict import Interval
 
 
@@ -21,6 +22,23 @@ def test_errors_are_bounds(value: float | None, text: str) -> None:
 def test_sizes_have_decimal_units(count: int | None, text: str) -> None:
     """Bytes are told in decimal units with two digits; unknown is not 0."""
     assert units.size(count) == text
+
+
+PREFIXES = {"T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1.0, "m": 1e-3, "\N{MICRO SIGN}": 1e-6}
+
+
+@pytest.mark.parametrize(
+    ("family", "base"),
+    [
+        *((units.SECONDS, "s"), (units.BYTES, "B"), (energy.JOULES, "J")),
+        *((light.RATES, "MAC/s"), (light.MACS, "MAC"), (light.STREAMS, "B/s")),
+    ],
+)
+def test_a_units_prefix_is_its_factor(family: tuple[units.Unit, ...], base: str) -> None:
+    """A thousand kB are a MB in every family of units, the largest of which comes first."""
+    factors = [PREFIXES[unit.name.removesuffix(base)] for unit in family]
+    assert [1.0 / unit.per_base for unit in family] == pytest.approx(factors)
+    assert factors == sorted(factors, reverse=True)
 
 
 def test_a_column_has_one_unit() -> None:

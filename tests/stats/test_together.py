@@ -11,7 +11,7 @@ from tests.conftest import script
 
 from bakeoff.judge.claim_quantity import quantity, standing_of
 from bakeoff.spec.published import Claim
-from bakeoff.spec.verdict import Verdict
+from bakeoff.spec.verdict import Interval, Verdict
 from bakeoff.stats.intervals import fixed_interval, pseudo_median
 from bakeoff.stats.together import Estimate, combined, interval_of, of_rounds, of_values, of_verdict
 
@@ -159,3 +159,10 @@ def test_an_interval_over_rounds_gives_its_mean_back() -> None:
     assert interval is not None
     found = of_rounds(interval, len(shares))
     assert found == pytest.approx((0.628, float(np.std(shares, ddof=1)) / math.sqrt(5), 4))
+
+
+def test_the_wider_side_of_an_interval_stands_for_both() -> None:
+    """Signed ranks reach further on one side; the error is that of the side that says less, of 95 % on either."""
+    for low, high in ((0.1, 0.35), (0.25, 0.5)):
+        found = of_rounds(Interval(estimate=0.3, low=low, high=high), 11)
+        assert found == pytest.approx((0.3, 0.2 / 2.228, 10), rel=1e-3), "Student's t of 10 degrees is 2.228"
