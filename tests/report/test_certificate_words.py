@@ -97,6 +97,7 @@ def test_who_has_one_stage_alone_is_told(noisy: Outcome) -> None:
     assert line_of(noisy, inferred, inferred) == "verified (in float64: within 2e-14; as timed: outputs within 4e-7)"
     few = near | {"losses": 1}
     assert line_of(noisy, few, far).endswith("as timed: outputs within 6e-7, first loss within 2e-7)")
+    assert line_of(noisy, near | {"losses": 4}, far | {"losses": 2}).endswith("first 2 losses within 2e-7)")
 
 
 def test_an_equal_program_is_not_off_by_zero(noisy: Outcome) -> None:

@@ -52,3 +52,7 @@ def test_every_column_of_a_block_is_its_own_field() -> None:
         for name in set(part.__struct_fields__) & set(row) - {"steal_share"}:
             assert row[name] == getattr(part, name), name
     assert (row["steal_share"], row["counts"], row["steps"]) == (None, False, 10)
+    assert row["disturbed"]
+    calm = msgspec.structs.replace(one, signals=msgspec.structs.replace(signals, foreign_share=0.0, steal_share=0.0))
+    (row,) = BLOCKS.rows([Timed(outcome([TORCH], []), TORCH, record("torch", calm), calm, True)])  # noqa: FBT003
+    assert (row["disturbed"], row["counts"]) == (False, True)

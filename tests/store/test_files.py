@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from bakeoff.spec.errors import StoreError
+from bakeoff.spec.record import RECORD_VERSION
 from bakeoff.store import files
+from bakeoff.store.reading import OtherVersionError
 
 
 def test_a_record_comes_back_as_it_was(tmp_path: Path, record_of: Any) -> None:
@@ -46,6 +48,13 @@ def test_no_changed_byte_is_overlooked(tmp_path: Path, record_of: Any, digit: in
     content[position] = ord("7") if content[position] != ord("7") else ord("8")
     path.write_bytes(content)
     with pytest.raises(files.DamagedError, match=r"record\.json"):
+        files.read_record(tmp_path)
+
+
+def test_a_record_of_another_version_is_no_damage(tmp_path: Path, record_of: Any) -> None:
+    """It is whole and sealed, and what it says may mean something else: it is told, and not read."""
+    files.write_record(tmp_path, record_of(version=RECORD_VERSION + 1))
+    with pytest.raises(OtherVersionError, match=f"it has version {RECORD_VERSION + 1}, and this one reads"):
         files.read_record(tmp_path)
 
 

@@ -1,23 +1,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
+from bakeoff.spec.comparison import RULES, Comparison, ContenderPlan, Procedure, Search
+from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import ChangedError, StoreError, UnknownNameError, UsageError
-from bakeoff.spec.record import Record
+from bakeoff.spec.per_sample import PerSample
+from bakeoff.spec.record import Record, TrialOutcome
+from bakeoff.spec.trial import Inputs
+from bakeoff.store import searches
 from bakeoff.store.files import write_comparison, write_record
 from bakeoff.store.results import (
     check_same_machine,
     comparisons,
     continued,
     find,
+    is_done_again,
     latest_like,
     read_records,
     take_up,
 )
+from bakeoff.store.searches import write_search
+from bakeoff.workloads.load import load
 
 
 def named(record: Record, name: str) -> Record:
@@ -129,13 +137,67 @@ def test_reading_changes_nothing(tmp_path: Path, record_of: Any) -> None:
     assert later.endswith("r01-fake/record.damaged.json was set aside earlier")
 
 
+ASKED: dict[str, dict[str, Any]] = {
+    "batch": {"batch_size": 64},
+    "size": {"size": "reduced"},
+    "scenario": {"scenario": "infer"},
+    "clipping": {"per_sample": PerSample(max_norm=2.0)},
+    "data": {"data": Inputs(source="synthetic", batches=4, sha256="2")},
+    "workload": {"workload": load("cnn-apx").workload},
+    "contender": {"contenders": [ContenderPlan(contender=parse_contender("fake"), interpreter="", framework_path="")]},
+    "margin": {"procedure": Procedure(rules=RULES, margin=0.1)},
+    "seed": {"procedure": Procedure(rules=RULES, seed=7)},
+    "until sure": {"procedure": Procedure(rules=RULES, aim="until-sure")},
+}
+"""What makes another question of it, one by one."""
+
+
 def test_going_on_needs_the_same_question(results: Path, comparison_of: Any) -> None:
-    """The latest comparison that asked for the same is found; another batch, size or scenario is not the same."""
+    """The latest comparison that asked for the same is found, however long it was to go on."""
+    longer = Procedure(rules=RULES, aim="direction", max_rounds=50, budget_s=60.0)
+    for same in ({}, {"id": "new"}, {"procedure": longer}):
+        found = latest_like(results, comparison_of(**same))
+        assert found is not None
+        assert found[0] == results / "mlp-mnist-bbbb"
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_another_question_goes_on_with_nobody_s_records(results: Path, comparison_of: Any, what: str) -> None:
+    """Neither a comparison nor a search is gone on with that asked for anything else."""
+    assert latest_like(results, comparison_of(**ASKED[what])) is None
+    write_search(results / "batch-aaaa", search_of(comparison_of()))
+    assert searches.latest_like(results, search_of(comparison_of())) is not None
+    assert searches.latest_like(results, search_of(comparison_of(**ASKED[what]))) is None
+
+
+def test_another_contender_s_fault_is_another_question(tmp_path: Path, comparison_of: Any, plan_of: Any) -> None:
+    """A precision that was planted in the place of the one that was asked for is none of an honest contender's."""
+    honest, planted = (comparison_of(contenders=[plan_of(injected=one)]) for one in ({}, {"precision": "bfloat16"}))
+    write_comparison(tmp_path / "mlp-mnist-aaaa", planted)
+    assert latest_like(tmp_path, planted) is not None
+    assert latest_like(tmp_path, honest) is None
+
+
+def search_of(plan: Comparison, **changed: Any) -> Search:
+    """Make a search for the largest batch."""
+    fields: dict[str, Any] = {"limit_bytes": 8, "available_bytes": 16, "asked_bytes": 8, "precision": 0.1}
+    return Search(plan=plan, **fields | changed)
+
+
+@pytest.mark.parametrize("other", [{"asked_bytes": 4}, {"asked_bytes": None}, {"precision": 0.2}])
+def test_a_search_within_another_limit_is_another_search(tmp_path: Path, comparison_of: Any, other: Any) -> None:
+    """Attempts are taken over only where they had to keep within the same memory, and to the same precision."""
+    write_search(tmp_path / "batch-aaaa", search_of(comparison_of()))
+    assert searches.latest_like(tmp_path, search_of(comparison_of(), **other)) is None
+
+
+def test_of_the_same_question_that_with_the_same_text_is_gone_on_with(results: Path, comparison_of: Any) -> None:
+    """A later one whose workload's file was another stands back."""
+    later = comparison_of(id="mlp-mnist-dddd", created_at="2026-09-01T00:00:00.000000+00:00", workload_sha256="2")
+    write_comparison(results / "mlp-mnist-dddd", later)
     found = latest_like(results, comparison_of(id="new"))
     assert found is not None
     assert found[0] == results / "mlp-mnist-bbbb"
-    for other in ({"batch_size": 64}, {"size": "reduced"}, {"scenario": "infer"}):
-        assert latest_like(results, comparison_of(**other)) is None
 
 
 def test_going_on_with_a_changed_workload_is_refused_by_its_name(results: Path, comparison_of: Any) -> None:
@@ -164,3 +226,39 @@ def test_another_machine_is_named(comparison_of: Any) -> None:
         check_same_machine(comparison, {"processor": "one", "cores": 4})
     with pytest.raises(StoreError, match="gpu was None and is 'H200' here"):
         check_same_machine(comparison, {"processor": "one", "cores": 2, "gpu": "H200"})
+
+
+def test_a_comparison_goes_on_on_its_machine_and_with_its_reference_alone(comparison_of: Any, plan_of: Any) -> None:
+    """Rounds of two machines are no comparison, nor are certificates against two references."""
+    before = comparison_of(reference=plan_of())
+    assert continued(before, comparison_of(reference=plan_of())).id == before.id
+    with pytest.raises(StoreError, match="cores was 2 and is 4 here"):
+        continued(before, comparison_of(reference=plan_of(), machine={"processor": "one", "cores": 4}))
+    elsewhere = plan_of(contender=parse_contender("fake:device=cuda"))
+    for reference in (None, elsewhere):
+        with pytest.raises(StoreError, match="its reference was fake:, and is"):
+            continued(before, comparison_of(reference=reference))
+
+
+def test_a_gpu_is_another_by_any_fact_that_was_read_then(comparison_of: Any) -> None:
+    """A fact that was not read of it yet is none of another GPU; one that was and is another now is."""
+    gpu = {"processor": "one", "gpu": "H200", "gpu_uuid": "GPU-1"}
+    before = comparison_of(machine=gpu)
+    check_same_machine(before, gpu | {"gpu_pcie": "5 x16"})
+    with pytest.raises(StoreError, match="gpu_uuid was 'GPU-1' and is 'GPU-2' here"):
+        check_same_machine(before, gpu | {"gpu_uuid": "GPU-2"})
+
+
+@pytest.mark.parametrize(
+    ("purpose", "again"),
+    [
+        ("time", {"changed"}),
+        ("batch", {"timeout", "unavailable", "changed"}),
+        ("certify", {"killed", "timeout", "crashed", "unavailable", "changed"}),
+    ],
+)
+def test_what_came_to_nothing_is_done_again_but_for_what_is_an_answer(record_of: Any, purpose: Any, again: Any) -> None:
+    """A lost round is counted, and a batch that ends its process is too large; what is failing goes on failing."""
+    trial = msgspec.structs.replace(record_of().trial, purpose=purpose)
+    ends = get_args(TrialOutcome)
+    assert {outcome for outcome in ends if is_done_again(record_of(trial=trial, outcome=outcome))} == again

@@ -33,6 +33,22 @@ def test_a_pair_keeps_its_side_over_all_points(batches: StudyOutcome) -> None:
     assert all(ratio.ratio is not None and ratio.ratio > 1 for ratio in ratios[:3])
 
 
+def test_who_has_lost_its_rank_has_no_figure_at_a_point(batches: StudyOutcome) -> None:
+    """A contender that is refused after it was timed is a hole, with the reason; intervals hold their estimates."""
+    first = batches.points[0].outcome
+    assert first is not None
+    torch, *others = first.contenders
+    refused = msgspec.structs.replace(torch, status="refused", reason="its timer failed the self-test")
+    found = msgspec.structs.replace(first, contenders=[refused, *others])
+    points = [msgspec.structs.replace(batches.points[0], outcome=found), *batches.points[1:]]
+    first_row, *rows = points_of(msgspec.structs.replace(batches, points=points)).rows
+    cell = first_row.cells["torch"]
+    assert (cell.rate, cell.value, cell.hole, cell.reason) == ("", None, "refused", refused.reason)
+    cells = [one for row in rows for one in row.cells.values() if one.value is not None]
+    assert all(one.low is not None and one.high is not None for one in cells)
+    assert all((one.low or 0.0) < (one.value or 0.0) < (one.high or 0.0) for one in cells)
+
+
 def test_who_is_undecided_is_never_named_the_fastest(batches: StudyOutcome) -> None:
     """The answer names a winner only where it is decided against every other contender."""
     assert page_of(batches).headline == (

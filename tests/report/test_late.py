@@ -1,0 +1,53 @@
+"""What a report says of steps that become slower, or faster, in training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from tests.report.conftest import LATE, TORCH, outcome
+
+from bakeoff.report.sections.late import sentences
+from bakeoff.spec.verdict import Interval
+
+if TYPE_CHECKING:
+    from bakeoff.judge.late import Late
+
+
+def said(late: Late, *, options: dict[str, str], denormals: str = "kept") -> str:
+    """Give the sentence on one contender with these options, which read back what becomes of denormal numbers."""
+    contender = msgspec.structs.replace(TORCH.plan.contender, options=options)
+    one = msgspec.structs.replace(
+        TORCH,
+        late=late,
+        plan=msgspec.structs.replace(TORCH.plan, contender=contender),
+        settings=TORCH.settings | {"denormals": denormals},
+    )
+    (sentence,) = sentences(outcome([one], []))
+    return sentence
+
+
+def test_a_step_that_becomes_faster_is_told_from_the_slow_side() -> None:
+    """Half the time late is twice the time early: the ends of the interval change places with the sides."""
+    faster = msgspec.structs.replace(LATE, ratio=Interval(estimate=0.5, low=0.4, high=0.8))
+    expected = "step 10 takes 2.00x as long as step 1,000 of training (95 % CI 1.25 to 2.50, one process)"
+    assert expected in said(faster, options={"device": "cpu", "denormals": "keep"})
+
+
+@pytest.mark.parametrize(
+    ("options", "denormals", "is_offered"),
+    [
+        ({"device": "cpu", "denormals": "keep"}, "kept", True),
+        ({"device": "cpu", "denormals": "flush"}, "flushed", False),
+        ({"device": "cpu"}, "kept", False),
+        ({"device": "cuda", "denormals": "keep"}, "kept", False),
+    ],
+)
+def test_a_remedy_is_offered_where_it_would_change_something(
+    options: dict[str, str], denormals: str, *, is_offered: bool
+) -> None:
+    """Not where denormal numbers are flushed already, nor to who does not have the option."""
+    sentence = said(LATE, options=options, denormals=denormals)
+    assert "step 1,000 of training takes 1.52x as long as step 10 (95 % CI 1.49 to 1.56" in sentence
+    assert ("denormals=flush" in sentence) == is_offered
