@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
 
-from bakeoff.judge.light import FEWEST_BLOCKS, Peak, bytes_per_s, light_of, macs_per_s
+from bakeoff.judge.light import FEWEST_BLOCKS, Peak, bytes_per_s, light_of, macs_per_s, peak_of
 from bakeoff.spec.peaks import PeakReading, Timing, Work
 
 PEAK = Peak(
@@ -126,3 +127,22 @@ def test_any_number_in_a_strangers_comparison_is_survived(field: str, value: int
 def test_a_reading_without_time_is_no_peak(timing: Timing) -> None:
     """What was not timed has no rate."""
     assert macs_per_s(PeakReading(products=[timing])) == 0
+
+
+def test_a_peak_is_that_of_the_device_precision_and_threads_alone() -> None:
+    """A reading in shorter arithmetic, or by more threads, is far above what this contender can reach."""
+    here = {"device": "cpu", "precision": "float32", "threads": "2"}
+    others: list[dict[str, str]] = [{"precision": "bfloat16"}, {"threads": "8"}, {"device": "cuda"}]
+    readings: Any = [
+        SimpleNamespace(
+            trial=SimpleNamespace(purpose="peak", contender=SimpleNamespace(options=here | other, label=f"{other}")),
+            outcome="done",
+            started_at="2026-11-22T10:00:00",
+            peaks=PeakReading(products=[Timing(size=1000, count=1, blocks_ns=[block_ns, 2 * block_ns])]),
+        )
+        for other, block_ns in [*((other, 10**5) for other in others), ({}, 10**7), ({}, 10**8)]
+    ]
+    plan: Any = SimpleNamespace(contender=SimpleNamespace(options=here))
+    peak = peak_of(readings, plan)
+    assert peak is not None
+    assert peak.macs_per_s == pytest.approx(1000**3 / 0.01), "the best of both readings here, of its fastest block"

@@ -9,6 +9,7 @@ import pytest
 from tests.report.conftest import LATE, TORCH, outcome
 
 from bakeoff.report.sections.late import sentences
+from bakeoff.spec.record import DenormalCount
 from bakeoff.spec.verdict import Interval
 
 if TYPE_CHECKING:
@@ -51,3 +52,28 @@ def test_a_remedy_is_offered_where_it_would_change_something(
     sentence = said(LATE, options=options, denormals=denormals)
     assert "step 1,000 of training takes 1.52x as long as step 10 (95 % CI 1.49 to 1.56" in sentence
     assert ("denormals=flush" in sentence) == is_offered
+
+
+@pytest.mark.parametrize(
+    ("estimate", "low", "high", "differs"),
+    [
+        (1.2, 1.1, 1.3, True),
+        (0.8, 0.7, 0.9, True),
+        (1.2, 0.9, 1.5, False),
+        (1.03, 1.02, 1.04, False),
+        (0.97, 0.96, 0.98, False),
+    ],
+)
+def test_a_cost_that_changes_is_told_in_either_direction(
+    estimate: float, low: float, high: float, *, differs: bool
+) -> None:
+    """Where it is beyond the margin, and the interval leaves out that nothing has changed."""
+    late = msgspec.structs.replace(LATE, ratio=Interval(estimate=estimate, low=low, high=high))
+    assert late.differs(0.05) == differs
+
+
+def test_numbers_that_have_become_denormal_are_named() -> None:
+    """Not those that were as many before, nor fewer than a hundredth of an array."""
+    many, few = DenormalCount(elements=100, denormal=50), DenormalCount(elements=1000, denormal=9)
+    late = msgspec.structs.replace(LATE, early={"a": many, "b": few}, late={"a": many, "b": many, "c": many, "d": few})
+    assert late.denormal() == {"b": 0.5, "c": 0.5}
