@@ -11,6 +11,7 @@ from tests.report.conftest import JAX, TORCH, certificate, outcome, verdict
 
 from bakeoff.judge import acceptance
 from bakeoff.judge.bare import AgainstBare
+from bakeoff.judge.light import Light, Peak
 from bakeoff.judge.ping_pong import TwoWays, quickest
 from bakeoff.spec.acceptance import Acceptance, CheckResult, State
 from bakeoff.spec.probe import ProbeAnswer
@@ -173,3 +174,26 @@ def test_ping_pong_is_held_against_alone_and_not_the_other_way() -> None:
     """Slower steps in ping-pong are a ratio above one."""
     found = quickest([[1.0, 1.0]] * 3, [[2.0, 2.0]] * 3)
     assert (found.estimate, found.low, found.high) == (2.0, 2.0, 2.0)
+
+
+def test_a_whole_is_as_bad_as_its_worst_part() -> None:
+    """A part that was not reached hides none that failed, and one that carries no answer none that was not reached."""
+    order: list[State] = ["failed", "not reached", "inconclusive", "passed"]
+    for place, state in enumerate(order):
+        assert acceptance.worst([*reversed(order[place:]), "not applicable"]) == state
+    assert acceptance.worst(["not applicable"]) == "not applicable"
+
+
+def test_rates_are_told_as_two_operations_for_each_multiplication() -> None:
+    """Of 1 GMAC/s and a peak of 4: 2 of 8 GFLOP/s, a quarter of it."""
+    peak = Peak(device="cpu", precision="float32", threads="2", macs_per_s=4e9, macs_by="torch")
+    rates = {"macs_per_s": 1e9, "macs_share": 0.25, "bytes_share": None, "least_share": 0.25}
+    held = Light(peak=peak, macs=1, least_macs=1, bytes=1, beyond_cache_bytes=0, **rates)  # type: ignore[arg-type]
+    found = acceptance.light(outcome([msgspec.structs.replace(TORCH, light=held)], []))
+    assert (found.state, found.found) == ("passed", "torch 2 GFLOP/s, 25 % of the 8 GFLOP/s by torch")
+
+
+def test_the_interval_of_quickest_quarters_is_of_95_percent() -> None:
+    """One round of ten is quicker: three and more of ten that are drawn again are it in 7 %, four in 1.3 % of draws."""
+    found = quickest([[1.0]] * 10, [[0.9], *[[1.0]] * 9])
+    assert (found.estimate, found.low, found.high) == pytest.approx((1.0, 0.925, 1.0))
