@@ -166,3 +166,11 @@ def test_the_wider_side_of_an_interval_stands_for_both() -> None:
     for low, high in ((0.1, 0.35), (0.25, 0.5)):
         found = of_rounds(Interval(estimate=0.3, low=low, high=high), 11)
         assert found == pytest.approx((0.3, 0.2 / 2.228, 10), rel=1e-3), "Student's t of 10 degrees is 2.228"
+
+
+def test_what_is_to_keep_within_a_bound_holds_by_all_of_its_interval() -> None:
+    """An estimate within 5 % is no answer by itself, where its interval reaches beyond."""
+    claim = Claim(text="", kind="within", percent=5.0)
+    for high, standing in ((0.04, "holds"), (0.08, "inconclusive")):
+        assert standing_of(claim, Interval(estimate=0.03, low=0.01, high=high), 0.05) == standing
+    assert standing_of(claim, Interval(estimate=0.07, low=0.06, high=0.08), 0.05) == "does not hold"
