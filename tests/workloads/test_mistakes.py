@@ -87,7 +87,14 @@ HABITS = {
         WIDE,
         "import numpy; return self.head(x) * numpy.ones(5)",
         18,
-        "NumPy's own arrays go into a model by nn.constant(array)",
+        "is combined with NumPy's own (5,); it goes with arrays of the model and with numbers. NumPy's own arrays go",
+    ),
+    "NumPy's array for an array": (
+        VECTOR,
+        WIDE,
+        "import numpy; return nn.concat([self.head(x), numpy.ones((4, 900))], 1)",
+        18,
+        "nn.concat takes an array of the model; this is NumPy's own (4, 900). NumPy's own arrays go into a model by",
     ),
     "several that stand for one": (
         TOKENS,
@@ -297,6 +304,8 @@ def test_a_batch_norm_of_one_value_is_told(tmp_path: Path) -> None:
     [
         ("nn.Linear(6, 5, bias='no')", "bias='no': it must be True or False"),
         ("nn.Linear(6, 5, None)", "bias=None: it must be True or False"),
+        ("nn.Parameter(())", "shape=(): it must be a tuple of whole numbers, (1,) for a single number; its"),
+        ("nn.Parameter(2.6)", "shape=2.6: it must be a tuple of whole numbers, (1,) for a single number"),
         ("nn.LayerNorm(6, '1e-5')", "epsilon='1e-5': it must be a number above 0"),
         ("nn.LayerNorm(6, bias=0)", "bias=0: it must be True or False"),
         ("nn.Dropout('0.5')", "rate='0.5': it must be a number, at least 0 and below 1"),
@@ -368,6 +377,8 @@ def test_a_number_that_a_model_keeps_may_be_set_in_forward(tmp_path: Path, made:
         ("batch_size=4", "batchsize=4", "mine.py:6: .*'batchsize'. Size has batch_size, input_shape,"),
         ('dtype="int32"', 'dtype="int64"', "'int64' .*dtype; valid: float32, int32, bool"),
         ('dtype="int32"', "dtype=int", "'int' .*dtype; valid: float32, int32, bool"),
+        ('source="s"', 'source="s", scenarios=("trains",)', "'trains' .*; valid: train, infer, per-sample-gradients"),
+        ("SGD(learning_rate=0.1)", '"sgd"', "optimizer: expected .* there are; valid: SGD, Adam, AdamW, RMSprop"),
         (
             "SGD(learning_rate=0.1)",
             "SGD(learning_rate=0.1, schedule=lambda step: 0.1)",

@@ -76,14 +76,13 @@ def _in_words(error: str) -> str:
 
 def _valid(error: str) -> str:
     """Return the words that the field takes which an error of msgspec ends with; nothing where it takes others."""
-    field = error.rstrip("`").rpartition(".")[2]
-    if field == "schedule":
-        return f"; valid: {', '.join(kind.__name__ for kind in get_args(Schedule))}"
+    field = error.rstrip("`").rpartition(".")[2].partition("[")[0]
+    kinds = {"schedule": get_args(Schedule), "optimizer": get_args(Optimizer)}
+    words: tuple[Any, ...] = tuple(kind.__name__ for kind in kinds.get(field, ()))
+    words = words or (tuple(SCENARIOS) if field == "scenarios" else ())
     for kind in (ArraySpec, Law):
-        words = get_args(get_type_hints(kind).get(field))
-        if words and all(isinstance(word, str) for word in words):
-            return f"; valid: {', '.join(words)}"
-    return ""
+        words = words or get_args(get_type_hints(kind).get(field))
+    return f"; valid: {', '.join(words)}" if words and all(isinstance(word, str) for word in words) else ""
 
 
 def check_names(path: Path, text: bytes, **functions: Any) -> None:

@@ -100,9 +100,15 @@ def _in_loss(path: str, size: Size) -> Iterator[None]:
 
 def _check_loss(found: Any, at: str, *, is_partly_frozen: bool) -> None:
     """Raise ModelFileError unless a loss is one number that hangs on a parameter that is trained."""
-    if not isinstance(found, Shape) or found.dims != () or not found.trained:
-        what = "a parameter that is trained" if is_partly_frozen else "a parameter"
-        msg = f"{at}: loss returned {found!r}; it must return one number that hangs on {what}"
+    what = "parameter that is trained" if is_partly_frozen else "parameter"
+    if not isinstance(found, Shape) or found.dims != ():
+        msg = f"{at}: loss returned {found!r}; it must return one number that hangs on a {what}"
+        raise ModelFileError(msg)
+    if not found.trained:
+        msg = (
+            f"{at}: loss returned one number, which hangs on no {what}: it is not made of the outputs, or a gradient "
+            "ends on the way, as in nn.stop_gradient, nn.argmax, nn.to_float and comparisons"
+        )
         raise ModelFileError(msg)
 
 

@@ -106,7 +106,10 @@ class Parameter(Layer):
     def __init__(self, shape: tuple[int, ...], std: float = SPREADS.parameter) -> None:
         """List itself."""
         if not isinstance(shape, (tuple, list)) or not shape:
-            msg = f"shape={shape!r}: it must be a tuple of whole numbers"
+            msg = (
+                f"shape={shape!r}: it must be a tuple of whole numbers, (1,) for a single number; its first values are "
+            )
+            msg += "drawn, with the deviation std"
             raise TypeError(msg)
         shape = tuple(count("shape", number) for number in shape)
         self.parameters = {"": Array(shape=shape, distribution="normal", spread=deviation(std))}

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _NO_VALUES = "a compiled program does not have while it is made"
+_TOLD = 100
+"""Characters of a value in a message, which is to be read at a glance."""
+
 _WHOLE = "of integers, none below 0; of real numbers there is nothing like it"
 
 
@@ -51,6 +54,15 @@ def _in_place(operator: str) -> Callable[..., NoReturn]:
         raise LayoutError(msg)
 
     return refuse
+
+
+def foreign(value: object) -> str:
+    """Return what stands where an array of the model belongs, of NumPy's own the shape and not all its numbers."""
+    shape = getattr(value, "shape", ()) if type(value).__module__ == "numpy" else ()
+    if shape:
+        return f"NumPy's own {shape}"
+    text = repr(value)
+    return text if len(text) <= _TOLD else f"{text[:_TOLD]}..."
 
 
 class RefusedOperators:

@@ -20,6 +20,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from bakeoff.workloads import shape_operators
+from bakeoff.workloads.shape_operators import foreign
 from bakeoff.workloads.steady import note
 from bakeoff.workloads.synonyms import NUMPY, of_attribute
 
@@ -327,8 +328,8 @@ def of_batch(array: ArraySpec, samples: int) -> Shape:
 def check_kind(function: str, x: Any, kind: Kind) -> None:
     """Raise LayoutError where a function that takes arrays, or maps, is called with anything else."""
     if not isinstance(x, Shape):
-        msg = f"nn.{function} takes an array; this is {x!r}"
-        raise LayoutError(msg)
+        msg = f"nn.{function} takes an array of the model; this is {foreign(x)}"
+        raise LayoutError(f"{msg}. {NUMPY}" if type(x).__module__ == "numpy" else msg)
     if x.kind == kind:
         return
     if kind == "array":
@@ -388,7 +389,7 @@ def _told(other: Any) -> str:
 def _check_number(other: Any) -> None:
     """Raise LayoutError for an operand that is neither an array nor a number."""
     if isinstance(other, bool) or not isinstance(other, Real):
-        msg = f"an array is combined with {other!r}; it goes with arrays of the model and with numbers"
+        msg = f"an array is combined with {foreign(other)}; it goes with arrays of the model and with numbers"
         if type(other).__module__ == "numpy":
             msg += f". {NUMPY}"
         elif isinstance(other, tuple):
