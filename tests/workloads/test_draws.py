@@ -76,6 +76,33 @@ REFUSED = {
         "numpy.random.default_rng",
         "__init__",
     ),
+    "at the top of the file": (
+        "import numpy\nTABLE = numpy.random.rand(6)",
+        f"{HEAD}; self.a = nn.constant(TABLE)",
+        "return self.head(x * self.a)",
+        LOSS,
+        2,
+        "numpy.random.rand",
+        "",
+    ),
+    "at the top of the file, by a function there": (
+        "import random; noise = lambda: random.gauss(0, 1)\nSCALE = noise(); TWICE = 2 * SCALE",
+        HEAD,
+        "return self.head(x) * TWICE",
+        LOSS,
+        1,
+        "random.gauss",
+        "the model",
+    ),
+    "in a class of the file that is not called": (
+        "import random\nclass Fixed: scale = random.random()",
+        HEAD,
+        "return self.head(x) * Fixed.scale",
+        LOSS,
+        2,
+        "random.random",
+        "",
+    ),
     "with None as its seed": (
         "import numpy",
         HEAD,
@@ -102,7 +129,8 @@ def test_a_draw_in_a_model_or_its_loss_is_refused(case: str, tmp_path: Path) -> 
     path = _written(tmp_path, *parts)
     with pytest.raises(ModelFileError) as refused:
         checked(path)
-    assert str(refused.value).startswith(f"{path}:{line}: {name} draws in {function}: each framework would")
+    place = f"in {function}" if function else "at the top of the file"
+    assert str(refused.value).startswith(f"{path}:{line}: {name} draws {place}: each framework would")
     assert "nn.RandomNormal() and nn.Dropout(rate) draw" in str(refused.value)
 
 
@@ -117,10 +145,20 @@ SAME_EACH_TIME = {
         f"{HEAD}; g = numpy.random.default_rng(seed=3); self.a = nn.constant(g.normal(size=6))",
         "return self.head(x * self.a)",
     ),
-    "at the top of the file": (
-        "import numpy\nTABLE = numpy.random.rand(6)",
+    "at the top of the file, with a seed": (
+        "import numpy\nTABLE = numpy.random.default_rng(0).normal(size=6)",
         f"{HEAD}; self.a = nn.constant(TABLE)",
         "return self.head(x * self.a)",
+    ),
+    "at the top of the file, where a seed is set": (
+        "import random; numpy = __import__('numpy'); random.seed(0)\nSCALE = random.random()",
+        HEAD,
+        "return self.head(x) * SCALE",
+    ),
+    "at the top of the file, for its data alone": (
+        "import numpy; TABLE = numpy.random.rand(6)\ndef data(size, samples, seed): return {'x': TABLE}",
+        HEAD,
+        "TABLE = self.head(x); return TABLE",
     ),
     "in data, and a variable of that name": (
         "import numpy\ndef data(size, samples, seed): return {'x': numpy.random.rand(samples, 6)}",

@@ -2,7 +2,8 @@
 
 Each framework, and each process, would compute with other numbers, and a compiled step with the same ones for ever.
 What comes out the same each time passes: a generator with a seed, and all where one is set. A draw in another module is
-seen by what it does to Python's and NumPy's own generators; of one without a seed that is made there nothing is seen.
+seen by what it does to Python's and NumPy's own generators; of one without a seed that is made there, and of what it
+draws while it is imported, nothing is seen.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ def check_draws(*functions: Any) -> None:
         lines = {code.co_firstlineno for code in codes if code.co_filename == file}
         roots = [node for node in ast.walk(tree) if isinstance(node, _Function) and _first_line(node) in lines]
         names = _Names(tree)
-        found = sorted({draw for node in _reached(tree, roots) for draw in names.draws(node)})
-        if found and not any(name.endswith(_SEED) for _, name, _ in found):
-            told = (f"{file}:{line}: {name} draws in {function}: {_INSTEAD}" for line, name, function in found)
+        found = sorted(names.drawn(roots))
+        if found and not any(name.endswith(_SEED) for _, name, _ in (*found, *names.drawn(tree.body))):
+            told = (f"{file}:{line}: {name} draws {place}: {_INSTEAD}" for line, name, place in found)
             raise ModelFileError("\n".join(told))
 
 
@@ -92,19 +93,17 @@ def _first_line(node: _Function) -> int:
     return min(lines)
 
 
-def _reached(tree: ast.Module, roots: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the roots, and every function and class at the top of the file that is called in what is reached."""
-    tops = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    waiting, seen = list(roots), set[int]()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        yield node
-        calls = [one.func for one in ast.walk(node) if isinstance(one, ast.Call)]
-        names = {called.id for called in calls if isinstance(called, ast.Name)}
-        waiting += [tops[name] for name in names & tops.keys()]
+def _tops(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield each name that the file itself gives a meaning, with the statement that does.
+
+    Each process runs the file anew, and so what stands at its top.
+    """
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name, node
+        else:
+            bound = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+            yield from ((name, node) for name in bound)
 
 
 class _Names:
@@ -113,6 +112,7 @@ class _Names:
     def __init__(self, tree: ast.Module) -> None:
         """Take what each function binds, and what it imports."""
         self._around = dict(_functions_around(tree))
+        self._tops = list(_tops(tree))
         self._imported: dict[tuple[int, str], str] = {}
         """By the function that imports it, 0 for the file itself, and the name: what it stands for."""
         self._bound: set[tuple[int, str]] = set()
@@ -125,12 +125,39 @@ class _Names:
             elif isinstance(node, ast.arg):
                 self._bound.add((within, node.arg))
 
-    def draws(self, within: ast.AST) -> Iterator[tuple[int, str, str]]:
-        """Yield the line of each draw in a function or class, what draws, and the innermost function there."""
+    def drawn(self, roots: Iterable[ast.AST]) -> set[tuple[int, str, str]]:
+        """Return the line of each draw in what is reached from these, what draws, and where that is."""
+        return {draw for node in self._reached(roots) for draw in self._draws(node)}
+
+    def _reached(self, roots: Iterable[ast.AST]) -> Iterator[ast.AST]:
+        """Yield the roots, and each statement at the top of the file that gives a name which these read."""
+        waiting, seen = list(roots), set[int]()
+        while waiting:
+            node = waiting.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield node
+            read = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and self._is_of_file(one)}
+            waiting += [top for name, top in self._tops if name in read]
+
+    def _draws(self, within: ast.AST) -> Iterator[tuple[int, str, str]]:
+        """Yield the line of each draw in a statement, what draws, and the innermost function there."""
         for node in ast.walk(within):
             if isinstance(node, ast.Call) and (name := self._drawn(node)):
                 function = self._around.get(id(node))
-                yield node.lineno, name, getattr(function, "name", "the model")
+                place = f"in {getattr(function, 'name', 'the model')}" if function else "at the top of the file"
+                yield node.lineno, name, place
+
+    def _is_of_file(self, node: ast.Name) -> bool:
+        """Return whether a name is read that no function around it gives a meaning of its own."""
+        around = self._around.get(id(node))
+        while around is not None:
+            key = (id(around), node.id)
+            if key in self._bound or key in self._imported:
+                return False
+            around = self._around.get(id(around))
+        return isinstance(node.ctx, ast.Load)
 
     def _drawn(self, call: ast.Call) -> str:
         """Return by which name a call draws random numbers that are not the same each time; empty where it does not."""
