@@ -60,7 +60,11 @@ def nothing_installed(home: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         ({"seed": -1}, "seed -1 cannot be"),
         ({"threads": 0}, "threads 0"),
         ({"size": "huge"}, "unknown size.*'huge'.*Valid: full, reduced"),
-        ({"scenario": "play"}, "unknown scenario of mlp-mnist 'play'.*Valid: infer, train"),
+        ({"scenario": "play"}, "unknown scenario of mlp-mnist 'play'.*Valid: infer, train$"),
+        (
+            {"workload": "mlp-1024", "scenario": "train"},
+            r"unknown scenario of mlp-1024 'train'.*, or one that its file declares: scenarios=\('infer', 'train'\)$",
+        ),
         ({"data": "letters"}, "unknown data source 'letters'"),
         ({"device": "abacus"}, "device=abacus"),
     ],

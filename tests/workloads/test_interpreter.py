@@ -90,6 +90,20 @@ MISTAKES = {
         18,
         "is given to nn.LayerNorm",
     ),
+    "maps that are joined as arrays are": (
+        MAP,
+        f"{CONV}; {HEAD}",
+        f"x = self.conv(x); x = nn.concat([x, x], 1); return {POOLED}",
+        18,
+        "height * width, channels). For maps there is nn.concat_channels(maps)",
+    ),
+    "heads before the length": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        f"{HEADS}; h = nn.permute_dims(x, (0, 2, 1, 3)); return nn.attention(h, x, x, causal=True)",
+        18,
+        "each array is (batch, length, heads, features)",
+    ),
     "a flattened map into a Linear of a number": (
         MAP,
         f"{CONV}; self.head = nn.Linear(4096, 5)",

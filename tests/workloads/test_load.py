@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bakeoff.spec.bounded import MOST_BYTES
-from bakeoff.spec.errors import ModelFileError, UnknownNameError
+from bakeoff.spec.errors import ModelFileError, UnknownNameError, UsageError
 from bakeoff.spec.metric import Metric
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.workloads import load as loading
@@ -432,6 +432,14 @@ def test_infer_only_needs_neither_loss_nor_optimizer(file: Any) -> None:
     path = file("    optimizer=SGD(learning_rate=0.1),\n", '    scenarios=("infer",),\n')
     path.write_text(path.read_text().split("def loss")[0])
     assert load(path).loss is None
+
+
+def test_a_file_without_its_ending_is_told(file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not with the names of all shipped workloads."""
+    path = file()
+    monkeypatch.chdir(path.parent)
+    with pytest.raises(UsageError, match=rf"^unknown workload '{path.stem}'; did you mean the file {path.name}\?$"):
+        load(path.stem)
 
 
 def test_unknown_size_names_those_there_are(file: Any) -> None:

@@ -27,6 +27,7 @@ from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
 from bakeoff.spec.group import DEVICES, SYNC
 from bakeoff.spec.options import RESIDENT, WATCHED, WATCHED_ON
+from bakeoff.spec.scenario import SCENARIOS, Scenario
 from bakeoff.spec.trial import Inputs
 from bakeoff.stats.boundaries import LOOKS, MAX_CONTENDERS
 from bakeoff.store.fingerprints import folder_sha256, packages_sha256
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
     from bakeoff.measure.system_settings import Facts
     from bakeoff.spec.request import Request
-    from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Workload
 
 
@@ -177,7 +177,8 @@ def _scenario(workload: Workload, wanted: str | None) -> Scenario:
         if scenario == wanted:
             return scenario
     kind = f"scenario of {workload.name}"
-    raise UnknownNameError(kind, wanted, workload.scenarios)
+    declared = f"one that its file declares: scenarios={(*workload.scenarios, wanted)}"
+    raise UnknownNameError(kind, wanted, workload.scenarios, declared if wanted in SCENARIOS else "")
 
 
 def _batch_size(request: Request, loaded: LoadedWorkload) -> int:

@@ -24,7 +24,7 @@ import msgspec
 
 from bakeoff.spec.batch import OWN
 from bakeoff.spec.bounded import behind_links, read_bounded
-from bakeoff.spec.errors import DamagedError, ModelFileError, UnknownNameError
+from bakeoff.spec.errors import DamagedError, ModelFileError, UnknownNameError, UsageError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.workload import Size, Workload
 from bakeoff.workloads.check import check_fields, check_names
@@ -121,6 +121,9 @@ def _find(name_or_path: str | Path) -> Path:
     if name in (shipped := _shipped()):
         return shipped[name]
     if not (points := entry_points(group=ENTRY_POINTS, name=name)):
+        if Path(f"{name}.py").expanduser().is_file():
+            msg = f"unknown workload {name!r}; did you mean the file {name}.py?"
+            raise UsageError(msg)
         kind, others = "workload", "the path of a file that ends in .py"
         raise UnknownNameError(kind, name, names(), others)
     module = next(iter(points)).value

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 AXES = 4
 """(batch, length, heads, features); (batch, heads, length of q, length of k) of a mask."""
 
+_ORDER = "; each array is (batch, length, heads, features)"
+"""What is told of lengths that do not fit: other libraries have the heads before the length."""
+
 
 class Attention(NamedTuple):
     """The arguments of the vocabulary's `attention`."""
@@ -63,16 +66,16 @@ def _check(asked: Attention) -> None:
             raise LayoutError(msg)
     batch, length, heads, features = q.dims
     if (k.dims[0], k.dims[3]) != (batch, features) or v.dims[:3] != k.dims[:3]:
-        msg = f"nn.attention of q {q.dims}, k {k.dims} and v {v.dims}: they do not fit"
+        msg = f"nn.attention of q {q.dims}, k {k.dims} and v {v.dims}: they do not fit{_ORDER}"
         raise LayoutError(msg)
     if heads % k.dims[2]:
-        msg = f"nn.attention of q with {heads} heads and k with {k.dims[2]}: the heads of q must be a multiple"
+        msg = f"nn.attention of q with {heads} heads and k with {k.dims[2]}: the heads of q must be a multiple{_ORDER}"
         raise LayoutError(msg)
     if not isinstance(asked.causal, bool):
         msg = f"nn.attention: causal={asked.causal!r}: it must be True or False"
         raise LayoutError(msg)
     if asked.causal and length != k.dims[1]:
-        msg = f"nn.attention: causal of {length} queries and {k.dims[1]} keys: both must be of one length"
+        msg = f"nn.attention: causal of {length} queries and {k.dims[1]} keys: both must be of one length{_ORDER}"
         raise LayoutError(msg)
     _check_scale(asked.scale)
     _check_added("mask", asked.mask, (batch, heads, length, k.dims[1]))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from bakeoff.workloads import shape_operators
 from bakeoff.workloads.shape_operators import foreign
 from bakeoff.workloads.steady import note
-from bakeoff.workloads.synonyms import NUMPY, of_attribute
+from bakeoff.workloads.synonyms import NUMPY, OF_MAPS, of_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -296,13 +296,13 @@ class Shape(shape_operators.RefusedOperators):
         """Return the same; booleans have no sign."""
         return self * -1
 
-    def refuse(self, how: str) -> NoReturn:
+    def refuse(self, how: str, of_maps: str = "") -> NoReturn:
         """Raise LayoutError: the order of its axes, or of its features, is each framework's own."""
         if self.kind == "map":
             msg = (
                 f"{self!r} {how}: which axis holds its channels is each framework's own. A map goes with maps of its "
                 "shape, numbers, and nn.per_channel(v) of one number a channel; nn.tokens(x) makes it an array (batch, "
-                "height * width, channels)"
+                f"height * width, channels){of_maps and f'. For maps there is {of_maps}'}"
             )
         else:
             height, width, channels = self.unfolded
@@ -333,7 +333,7 @@ def check_kind(function: str, x: Any, kind: Kind) -> None:
     if x.kind == kind:
         return
     if kind == "array":
-        x.refuse(f"is given to nn.{function}")
+        x.refuse(f"is given to nn.{function}", OF_MAPS.get(function, ""))
     msg = f"nn.{function} takes a feature map, as a batch's images or Conv2d give it; this is {x!r}"
     raise LayoutError(msg)
 

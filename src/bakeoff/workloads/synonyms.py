@@ -10,6 +10,16 @@ from bakeoff.workloads import synonyms_arrays, synonyms_layers
 NUMPY = "NumPy's own arrays go into a model by nn.constant(array) in __init__, and its functions are those of nn"
 """What to do where NumPy is given an array of the model."""
 
+OF_MAPS = {
+    "concat": "nn.concat_channels(maps)",
+    "split": "nn.split_channels(x, sizes)",
+    "pad": "nn.pad2d(x, ((top, bottom), (left, right)))",
+    "mean": "nn.global_avg_pool2d(x), over height and width",
+    "LayerNorm": "nn.ChannelNorm(channels), over the channels at each place",
+    "Linear": "nn.Conv2d(in_channels, out_channels, 1), at each place",
+}
+"""By a name of the vocabulary that takes no feature maps, what does the same of them."""
+
 _NEAR = 0.8
 """How alike two names are, from 0 to 1, of which one may be meant for the other: by less, what is offered misleads."""
 
