@@ -103,6 +103,24 @@ def test_a_layer_that_is_never_called_has_gradients_of_zero(text: str) -> None:
     assert certificate.passed, certificate.reason
 
 
+def test_a_gru_has_gradients_of_samples_in_torch() -> None:
+    """torch.func's vmap refuses PyTorch's own first state, which has no batch, and packed sequences."""
+    text = f"torch:{OPTION}=vmap"
+    chosen = computed_by(f"{_in_scenario(text)},threads=1")
+    if NOT_INSTALLED in (reason := chosen.refusal(f"gated/{SCENARIO}")):
+        pytest.skip(reason)
+    certificate = certify(
+        chosen.exhibit(text, "gated", SCENARIO),
+        reference().exhibit(f"{REFERENCE} in float64", "gated", SCENARIO),
+        workload=KNOWN["gated"].workload,
+        size=KNOWN["gated"].size("reduced"),
+        scenario=SCENARIO,
+        per_sample=clipped("gated", SCENARIO),
+        steps=CERTIFY_STEPS + 1,
+    )
+    assert certificate.passed, certificate.reason
+
+
 @pytest.mark.by_turns
 def test_a_loss_that_is_no_mean_over_samples_is_taken_one_by_one() -> None:
     """The formulas take a batch's loss for the mean of its samples': where it is none, they are not taken."""

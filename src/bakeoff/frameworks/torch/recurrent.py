@@ -156,6 +156,8 @@ class GRU(torch.nn.GRU):
         if lengths is not None and _InForce.lengths == MASKED:
             sequence, (h,) = over_padding(self, x, None if native is None else (native,), lengths)
             return sequence, h
+        if native is None and lengths is None:  # the zeros that torch.nn.GRU makes; vmap refuses them if not made of x
+            native = x.new_zeros((2 if self.bidirectional else 1, x.shape[0], self.hidden_size))
         sequence, h = _whole(super().forward, x, native, lengths)
         return sequence, _joined(h)
 
