@@ -104,7 +104,7 @@ def test_a_layer_that_is_never_called_has_gradients_of_zero(text: str) -> None:
 
 
 def test_a_gru_has_gradients_of_samples_in_torch() -> None:
-    """torch.func's vmap refuses PyTorch's own first state, which has no batch, and packed sequences."""
+    """torch.func's vmap refuses PyTorch's own first state, one that is learnt, and packed sequences."""
     text = f"torch:{OPTION}=vmap"
     chosen = computed_by(f"{_in_scenario(text)},threads=1")
     if NOT_INSTALLED in (reason := chosen.refusal(f"gated/{SCENARIO}")):

@@ -152,7 +152,7 @@ class GRU(torch.nn.GRU):
 
     def forward(self, x: Any, state: Any = None, lengths: Any = None) -> tuple[Any, Any]:
         """Return the sequence of h, and the last h."""
-        native = None if state is None else split(state, self.hidden_size)
+        native = None if state is None else split(_own(state, x), self.hidden_size)
         if lengths is not None and _InForce.lengths == MASKED:
             sequence, (h,) = over_padding(self, x, None if native is None else (native,), lengths)
             return sequence, h
@@ -196,6 +196,18 @@ class GRUCell(torch.nn.GRUCell):
         if biases == 1:
             _one_bias(self)
         _note_layouts(self)
+
+    def forward(self, x: Any, state: Any) -> Any:
+        """Return the next h."""
+        return super().forward(x, _own(state, x))
+
+
+def _own(state: Any, x: Any) -> Any:
+    """Return a GRU's state as each sample's own, where lstm=cell makes way for vmap: a learnt one is of all samples.
+
+    PyTorch adds the inputs' part of the gates to the state's in its place, which vmap refuses where that is shared.
+    """
+    return state + x.new_zeros(()) if _InForce.name == CELL else state
 
 
 def _whole(layer: Callable[[Any, Any], tuple[Any, Any]], x: Any, state: Any, lengths: Any) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""GRUs over whole sequences and within lengths, by each sample's own gradient, too; of the tests only."""
+"""GRUs over whole sequences and within lengths, and their cell from a state that is learnt; of the tests only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SIZE = Size(
 
 WORKLOAD = Workload(
     name="gated",
-    summary="a GRU in both directions within lengths, and one over whole sequences",
+    summary="a GRU in both directions within lengths, others over whole sequences, and a cell",
     source="written for the tests",
     sizes={"full": SIZE, "reduced": SIZE},
     optimizer=SGD(learning_rate=0.1),
@@ -34,12 +34,21 @@ def build(nn, size):
         def __init__(self):
             super().__init__()
             self.both = nn.GRU(FEATURES, HIDDEN, bidirectional=True)
-            self.whole = nn.GRU(2 * HIDDEN, HIDDEN)
+            self.whole, self.last = nn.GRU(2 * HIDDEN, HIDDEN), nn.GRU(HIDDEN, HIDDEN)
+            self.cell = nn.GRUCell(HIDDEN, HIDDEN)
+            self.start = nn.Parameter((HIDDEN,))
             self.head = nn.Linear(HIDDEN, size.classes)
 
+        def step(self, state, now):
+            state = self.cell(now, state)
+            return state, state
+
         def forward(self, batch):
+            start = nn.broadcast_to(self.start, (batch["x"].shape[0], HIDDEN))
             sequence, _ = self.both(batch["x"], lengths=batch["n"])
-            _, state = self.whole(sequence)
+            sequence, _ = self.whole(sequence)
+            sequence, _ = self.last(sequence, start)
+            state, _ = nn.scan(self.step, start, sequence)
             return self.head(state)
 
     return Gated()
