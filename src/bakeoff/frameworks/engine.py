@@ -347,6 +347,12 @@ class Engine(Protocol):
         method out; its parameters alone are moved then.
         """
 
+    def sparing(self) -> AbstractContextManager[Any]:
+        """Return a context in which steps take less memory, whatever it costs in time, and compute the same.
+
+        The reference of a model with convolutions is computed within it. An engine may leave this method out.
+        """
+
     def measured_tf32(self) -> dict[str, bool]:
         """Return `frameworks.tf32.measured` of this framework on its device, in the mode that steps have.
 

@@ -7,7 +7,7 @@ that it is done. A new kind of measurement is one more function here and its lin
 from __future__ import annotations
 
 import statistics
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from bakeoff.trial.opened import Opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from bakeoff.frameworks.engine import Step
     from bakeoff.trial.draft import Draft
@@ -42,6 +43,9 @@ class _MemorySteps(msgspec.Struct, frozen=True):
 
 
 _MEMORY = _MemorySteps()
+
+MATRIX_AXES = 2
+"""An array of parameters with more axes is the kernel of a convolution."""
 
 IDLE_WAITS = 21
 """How often nothing is waited for, to know what a wait costs by itself: the median of so many leaves out the first,
@@ -166,7 +170,8 @@ def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
     opened, step = unrun.opened, unrun.step
     assert step is not None  # evidence is computed before any spread is measured
     seen = input_pass(opened.trial, step, opened.batches)
-    evidence = gather(opened.engine, step, unrun.model, opened.trial, opened.batches, draft.folder)
+    with _sparing(unrun):
+        evidence = gather(opened.engine, step, unrun.model, opened.trial, opened.batches, draft.folder)
     held = Memory(baseline_bytes=opened.baseline_bytes, peak_bytes=memory.peak_resident_bytes())
     if opened.trial.contender.device != "cpu":
         with suppress(Exception):  # A memory that cannot be read costs no race: its workers run one after another.
@@ -180,7 +185,15 @@ def measure_spread(unrun: Unrun, draft: Draft, command: protocol.MeasureSpread) 
     unrun.release(draft)  # with Adam's state it is as large as four copies of the parameters, and draws make another
     opened = unrun.opened
     sides = opened.engine, unrun.model, opened.trial, opened.batches, draft.folder
-    draft.put(evidence=with_spread(draft.known("evidence", Evidence), *sides, precision=command.precision))
+    with _sparing(unrun):
+        draft.put(evidence=with_spread(draft.known("evidence", Evidence), *sides, precision=command.precision))
+
+
+def _sparing(unrun: Unrun) -> AbstractContextManager[Any]:
+    """Return the context of a reference whose model has convolutions, in an engine that can do with less memory."""
+    has_kernels = any(value.ndim > MATRIX_AXES for value in unrun.model.weights.values())
+    is_spared = unrun.opened.trial.purpose == "reference" and has_kernels and hasattr(unrun.opened.engine, "sparing")
+    return unrun.opened.engine.sparing() if is_spared else nullcontext()
 
 
 def measure_memory(running: Running, draft: Draft, command: protocol.MeasureMemory) -> None:

@@ -13,6 +13,7 @@ from bakeoff.frameworks.engine import Built
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.frameworks.torch import attention, devices, memory, nn, optimizers, peaks, profiling, snapshots, tf32
 from bakeoff.frameworks.torch.compilation import compiled, graphs
+from bakeoff.frameworks.torch.parts import Parts
 from bakeoff.frameworks.torch.precision import Precision, Update
 from bakeoff.frameworks.torch.replicas import Replicas
 from bakeoff.frameworks.torch.rounding import Rounding
@@ -46,7 +47,7 @@ class Engine:
     running_variance = nn.RUNNING_VARIANCE
     _device = "cpu"
     _group: Group | None = None
-    rounding = Rounding
+    rounding, sparing = Rounding, Parts
     _limit: tuple[int, int] | None = None
     """Of CUDA's allocator, and the GPU's memory, in bytes."""
 

@@ -1,0 +1,97 @@
+"""The memory that the reference saves by computing large convolutions a part of the batch at a time.
+
+    python benchmarks/reference_convolutions.py [--works vgg16:infer:16 ...] [--rounds 3] [--output STEM]
+
+Each row is a fresh process of PyTorch's interpreter, on one core, in float64, with the malloc that the reference has: a
+workload at full size with so many samples, its outputs in evaluation, or its gradients ("train"), once at once and once
+in parts (frameworks/torch/parts.py), by turns. `peak` is the most memory that the process held during the passes, with
+model and batch; the time is the processor's, of the shorter of two passes; both are medians over rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from inside import drawn, model_in, options_of, run_inside
+
+WORKS = ("vgg16:infer:16", "vgg16:train:16", "inceptionv3:infer:16", "resnet50:infer:64")
+PASSES = 2
+
+
+def inside(work: str, *, in_parts: bool) -> dict[str, Any]:
+    """Compute the passes; return what they took."""
+    import bakeoff.frameworks
+    from bakeoff.frameworks.torch.parts import Parts
+    from bakeoff.measure.memory import Peak
+    from bakeoff.trial.framework import import_engine
+
+    workload, scenario, count = work.split(":")
+    engine = import_engine(Path(bakeoff.frameworks.__file__).parent / "torch").Engine()
+    options, model = options_of("torch") | {"precision": "float64"}, model_in(workload)
+    engine.configure(options)
+    step = engine.build(model, scenario, options)
+    batch = step.prepare(drawn(model, int(count)))
+    peak, took = Peak(), []
+    with Parts() if in_parts else nullcontext():
+        for _ in range(PASSES):
+            began = time.process_time()
+            step.outputs(batch) if scenario == "infer" else step.gradients(batch)
+            took.append(time.process_time() - began)
+    return {"peak_bytes": peak.read_bytes() or 0, "pass_s": min(took), "versions": engine.versions()}
+
+
+def rows_of(work: str, rounds: int) -> list[dict[str, Any]]:
+    """Return a row for each way."""
+    from bakeoff.measure.memory import for_large_arrays
+
+    found: dict[str, list[dict[str, Any]]] = {"at once": [], "in parts": []}
+    for _ in range(rounds):
+        for way, mine in found.items():
+            arguments = ("--inside", work, *(["--in-parts"] if way == "in parts" else []))
+            mine.append(run_inside("torch", __file__, *arguments, **for_large_arrays({})))
+    rows = []
+    for way, mine in found.items():
+        workload, scenario, count = work.split(":")
+        rows.append(
+            {
+                "workload": workload,
+                "scenario": scenario,
+                "batch": count,
+                "convolutions": way,
+                "peak (GB)": f"{statistics.median(one['peak_bytes'] for one in mine) / 1e9:.2f}",
+                "a pass (s)": f"{statistics.median(one['pass_s'] for one in mine):.3g}",
+                "versions": " ".join(f"{name} {version}" for name, version in mine[0]["versions"].items()),
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--works", nargs="+", default=list(WORKS), help="workload:scenario:batch")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--inside", help=argparse.SUPPRESS)
+    parser.add_argument("--in-parts", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.inside:
+        asked.into.write_text(json.dumps(inside(asked.inside, in_parts=asked.in_parts)))
+        return
+    from results import write
+
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    write([row for work in asked.works for row in rows_of(work, asked.rounds)], __doc__ or "", asked.output)
+
+
+if __name__ == "__main__":
+    main()

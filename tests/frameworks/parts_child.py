@@ -1,0 +1,102 @@
+"""Run in PyTorch's interpreter by test_parts.py: convolutions taken apart, held against PyTorch's own calls."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import resource
+import sys
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+
+from bakeoff.frameworks.torch import parts
+
+LAYERS: dict[str, tuple[torch.nn.Module, tuple[int, ...]]] = {
+    "maps": (torch.nn.Conv2d(3, 4, 3, padding=1), (7, 3, 9, 8)),
+    "strided, dilated, in groups, without a bias": (
+        torch.nn.Conv2d(4, 6, (3, 2), stride=(2, 1), padding=(0, 1), dilation=(1, 2), groups=2, bias=False),
+        (5, 4, 11, 10),
+    ),
+    "sequences": (torch.nn.Conv1d(3, 4, 5, stride=2), (6, 3, 17)),
+    "volumes": (torch.nn.Conv3d(2, 3, 2), (4, 2, 5, 4, 6)),
+}
+
+
+class Counted(parts.Parts):
+    """Counts the calls of the samples that convolutions are given."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        super().__init__()
+        self.apart = 0
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Count what is taken apart."""
+        place = {parts._FORWARD: 0, parts._BACKWARD: 1}.get(function)
+        if place is not None:
+            others = args if place == 0 else (args[1], args[2], None, *args[4:])
+            self.apart += len(parts._parts(*others)) > 1
+        return super().__torch_dispatch__(function, types, args, kwargs)
+
+
+def passed(layer: torch.nn.Module, x: torch.Tensor, context: Any) -> list[torch.Tensor]:
+    """Return a layer's outputs and gradients."""
+    layer.zero_grad()
+    x = x.clone().requires_grad_()
+    with context:
+        outputs = layer(x)
+        (outputs * torch.linspace(-1.0, 1.0, outputs.numel(), dtype=x.dtype).reshape(outputs.shape)).sum().backward()
+    assert x.grad is not None
+    return [outputs.detach(), x.grad, *(one.grad.clone() for one in layer.parameters() if one.grad is not None)]
+
+
+def of_layers() -> dict[str, tuple[int, float]]:
+    """Return for each layer how many passes were taken apart, and how far they are off at most."""
+    parts.LARGE_BYTES, parts.PART_BYTES = 1, 2048
+    torch.manual_seed(0)
+    found = {}
+    for name, (layer, shape) in LAYERS.items():
+        x, counted = torch.randn(shape, dtype=torch.float64), Counted()
+        own = passed(layer.double(), x, nullcontext())
+        other = passed(layer, x, counted)
+        errors = [float((one - mine).norm() / one.norm()) for one, mine in zip(own, other, strict=True)]
+        found[name] = (counted.apart, max(errors))
+    return found
+
+
+def left_alone() -> dict[str, int]:
+    """Return how many passes were taken apart where there is no need."""
+    parts.PART_BYTES = 1
+    layers = {
+        "float32": (torch.nn.Conv2d(3, 4, 3), torch.float32, 1),
+        "small": (torch.nn.Conv2d(3, 4, 3).double(), torch.float64, 512 << 20),
+        "a kernel of 1": (torch.nn.Conv2d(3, 4, 1).double(), torch.float64, 1),
+        "transposed": (torch.nn.ConvTranspose2d(3, 4, 3).double(), torch.float64, 1),
+    }
+    found = {}
+    for name, (layer, dtype, large_bytes) in layers.items():
+        parts.LARGE_BYTES, counted = large_bytes, Counted()
+        passed(layer, torch.randn((5, 3, 6, 6), dtype=dtype), counted)
+        found[name] = counted.apart
+    return found
+
+
+def held_bytes() -> list[int]:
+    """Return by how much the peak grows with a large convolution, in parts and then at once."""
+    parts.LARGE_BYTES, parts.PART_BYTES = 64 << 20, 1 << 20
+    layer, x = torch.nn.Conv2d(8, 1, 5, padding=2).double(), torch.zeros((32, 8, 56, 56), dtype=torch.float64)
+    with parts.Parts(), torch.no_grad():
+        layer(x[:1])  # the first call of a process loads more than its kernel
+    peaks = [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]
+    for context in (parts.Parts(), nullcontext()):
+        with context, torch.no_grad():
+            layer(x)
+        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return [1024 * (after - before) for before, after in itertools.pairwise(peaks)]
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    sys.stdout.write(json.dumps({"bytes": held_bytes(), "layers": of_layers(), "alone": left_alone()}) + "\n")
