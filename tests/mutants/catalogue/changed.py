@@ -10,18 +10,27 @@ in_model = partial(Mutant, "", "certificate", "trial/model.py")
 in_opened = partial(Mutant, "", "certificate", "trial/opened.py")
 in_results = partial(Mutant, "", "certificate", "store/results.py")
 in_rounding = partial(Mutant, "", "certificate", "frameworks/torch/rounding.py")
+in_parts = partial(Mutant, "", "certificate", "frameworks/torch/parts.py")
+in_handlers = partial(Mutant, "", "certificate", "trial/handlers.py")
+in_blas = partial(Mutant, "", "certificate", "frameworks/mlx/blas.py")
 in_trial = partial(Mutant, "", "certificate", "spec/trial.py")
 in_specs = partial(Mutant, "", "certificate", "race/specs.py")
 
 OF_CHANGED = "unit/tests/race/test_changed.py"
 OF_PROCESSES = "unit/tests/race/test_processes.py"
 OF_ROUNDING = "unit/tests/frameworks/test_rounding.py"
+OF_PARTS = "unit/tests/frameworks/test_parts.py"
+OF_HANDLERS = "unit/tests/trial/test_handlers.py"
+OF_MLX = "unit/tests/frameworks/test_mlx.py"
 
 PACKAGES = "test_packages_that_change_after_the_certificate_are_not_timed"
 WORKLOAD = "test_a_workload_that_is_edited_after_its_certificate_is_not_timed"
 FOLDER = "test_a_framework_whose_folder_is_edited_after_its_certificate_is_not_timed"
 MALLOC = "test_the_float64_stage_has_a_malloc_for_large_arrays_and_no_other_process"
 MOVED = "test_operations_are_moved_and_nothing_else"
+PARTS = "test_a_batch_in_parts_gives_the_same_in_less_memory"
+SPARED = "test_a_reference_with_convolutions_alone_is_computed_with_less_memory"
+BLAS = "test_a_blas_that_is_preloaded_is_named_with_its_threads"
 
 MUTANTS = [
     in_model(
@@ -63,6 +72,21 @@ MUTANTS = [
         "a malloc for large arrays takes the place of a user's own tunables",
         [("for_large_arrays(os.environ) if", "for_large_arrays({}) if")],
         {OF_PROCESSES: MALLOC},
+    ),
+    in_parts(
+        "of a convolution in parts the last one's gradient by the weight stands for all",
+        [("[_added(*both) for both in zip(of_all, sums, strict=True)] if of_all else sums", "sums")],
+        {OF_PARTS: PARTS},
+    ),
+    in_handlers(
+        "a contender's own program is computed in parts, too",
+        [('unrun.opened.trial.purpose == "reference" and ', "")],
+        {OF_HANDLERS: SPARED},
+    ),
+    in_blas(
+        "a BLAS that is preloaded counts as the package's",
+        [("    if hasattr(everywhere, _PRODUCT):\n        return everywhere\n", "")],
+        {OF_MLX: BLAS},
     ),
     in_rounding(
         "the gradient of a sample that is all but solved has no rounding of probabilities",

@@ -20,7 +20,7 @@ TURNED = (
     "        ahead, back = sequence.chunk(2, -1) if self.bidirectional else (sequence, sequence[..., :0])\n"
     "        sequence = torch.cat([ahead, back.flip(1)], -1)\n"
 )
-STATE_OF_GRU = "        native = None if state is None else split(state, self.hidden_size)\n"
+STATE_OF_GRU = "        native = None if state is None else split(_own(state, x), self.hidden_size)\n"
 
 
 def _in_workload(name: str, workload: str, old: str, new: str) -> Mutant:
