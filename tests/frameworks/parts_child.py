@@ -32,13 +32,13 @@ class Counted(parts.Parts):
         super().__init__()
         self.apart = 0
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def computed(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Count what is taken apart."""
         place = {parts._FORWARD: 0, parts._BACKWARD: 1}.get(function)
         if place is not None:
             others = args if place == 0 else (args[1], args[2], None, *args[4:])
             self.apart += len(parts._parts(*others)) > 1
-        return super().__torch_dispatch__(function, types, args, kwargs)
+        return super().computed(function, args, kwargs)
 
 
 def passed(layer: torch.nn.Module, x: torch.Tensor, context: Any) -> list[torch.Tensor]:
@@ -87,11 +87,11 @@ def held_bytes() -> list[int]:
     """Return by how much the peak grows with a large convolution, in parts and then at once."""
     parts.LARGE_BYTES, parts.PART_BYTES = 64 << 20, 1 << 20
     layer, x = torch.nn.Conv2d(8, 1, 5, padding=2).double(), torch.zeros((32, 8, 56, 56), dtype=torch.float64)
-    with parts.Parts(), torch.no_grad():
+    with parts.Parts(), torch.inference_mode():
         layer(x[:1])  # the first call of a process loads more than its kernel
     peaks = [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]
     for context in (parts.Parts(), nullcontext()):
-        with context, torch.no_grad():
+        with context, torch.inference_mode():
             layer(x)
         peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     return [1024 * (after - before) for before, after in itertools.pairwise(peaks)]

@@ -11,7 +11,8 @@ import math
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+
+from bakeoff.frameworks.torch.dispatched import Dispatched
 
 LARGE_BYTES = 512 << 20
 """Of windows from where on a convolution is taken apart: of those with less, nothing is another call than PyTorch's."""
@@ -26,23 +27,20 @@ _FORWARD = torch.ops.aten.convolution.default
 _BACKWARD = torch.ops.aten.convolution_backward.default
 
 
-class Parts(TorchDispatchMode):
+class Parts(Dispatched):
     """Within it large convolutions in float64 are computed a part of the batch at a time, backward passes too.
 
     PyTorch's kernel goes sample by sample itself: the calls are the same, and gradients by the weight, which it adds up
     over samples, are added up over parts.
     """
 
-    def __torch_dispatch__(
-        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+    def computed(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the operation, or its parts one after another."""
-        del types
         if function is _FORWARD and (parts := _parts(*args)):
             return _forward(args, parts)
         if function is _BACKWARD and (parts := _parts(args[1], args[2], None, *args[4:])):
             return _backward(args, parts)
-        return function(*args, **(kwargs or {}))
+        return function(*args, **kwargs)
 
 
 def _parts(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, *others: Any) -> list[slice]:

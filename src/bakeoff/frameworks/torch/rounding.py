@@ -7,8 +7,9 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
+
+from bakeoff.frameworks.torch.dispatched import Dispatched
 
 _COPY = "aten::clone"
 """Makes a tensor of its own, and rounds nothing."""
@@ -27,7 +28,7 @@ _FACTORS = 1_048_573
 take longer to draw than most operations take; multiplying by some that lie in the cache is as quick as a copy."""
 
 
-class Rounding(TorchDispatchMode):
+class Rounding(Dispatched):
     """Within it each operation's result is moved, element by element, by a random share of itself.
 
     Backward passes are within it, too. What shares its memory with an argument is left alone: views, and what is done
@@ -43,12 +44,9 @@ class Rounding(TorchDispatchMode):
         self._factors = {twice.device: twice}
         self._places = random.Random(seed)  # noqa: S311 - a repeatable choice, no secret
 
-    def __torch_dispatch__(
-        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+    def computed(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the operation and move its results."""
-        del types
-        results = function(*args, **(kwargs or {}))
+        results = function(*args, **kwargs)
         if _is_left(function):
             return results
         # Of most operations arguments and result are tensors or numbers: the trees are for the others.
