@@ -10,6 +10,7 @@ in_model = partial(Mutant, "", "certificate", "trial/model.py")
 in_opened = partial(Mutant, "", "certificate", "trial/opened.py")
 in_results = partial(Mutant, "", "certificate", "store/results.py")
 in_rounding = partial(Mutant, "", "certificate", "frameworks/torch/rounding.py")
+in_dispatched = partial(Mutant, "", "certificate", "frameworks/torch/dispatched.py")
 in_parts = partial(Mutant, "", "certificate", "frameworks/torch/parts.py")
 in_handlers = partial(Mutant, "", "certificate", "trial/handlers.py")
 in_blas = partial(Mutant, "", "certificate", "frameworks/mlx/blas.py")
@@ -72,6 +73,11 @@ MUTANTS = [
         "a malloc for large arrays takes the place of a user's own tunables",
         [("for_large_arrays(os.environ) if", "for_large_arrays({}) if")],
         {OF_PROCESSES: MALLOC},
+    ),
+    in_dispatched(
+        "in evaluation only the end of a whole layer is moved",
+        [("        if _is_composite(function):\n", "        if False:\n")],
+        {OF_ROUNDING: MOVED, OF_PARTS: PARTS},
     ),
     in_parts(
         "of a convolution in parts the last one's gradient by the weight stands for all",

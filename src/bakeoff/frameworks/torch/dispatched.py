@@ -15,8 +15,8 @@ _COMPOSITE = "CompositeImplicitAutograd"
 class Dispatched(TorchDispatchMode):
     """Within it `computed` computes each operation, backward passes too.
 
-    In inference_mode PyTorch gives a context operations as the user writes them (conv2d, layer_norm, linear), where else
-    it gives what these are made of: here it is that in either, so that both are computed alike.
+    In inference_mode PyTorch gives a context operations as the user writes them (conv2d, layer_norm, linear), and else
+    what these are made of: here it is that in either, so that both are computed alike.
     """
 
     def __torch_dispatch__(
