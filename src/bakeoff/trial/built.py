@@ -18,6 +18,7 @@ from bakeoff.trial.arithmetic import check_tf32, measured_tf32
 from bakeoff.trial.compiled import compiled_between
 from bakeoff.trial.cores import told_cores
 from bakeoff.trial.epochs import LongRun
+from bakeoff.trial.evidence import free_at_once
 from bakeoff.trial.feeding import feed_of, mode_of, resident
 from bakeoff.trial.framework import make_tracer
 from bakeoff.trial.model import make_model, metric_of
@@ -58,6 +59,7 @@ class Unrun:
         """Note what is in force while there is a step, and give its memory back; raise as `conclude` does."""
         self.conclude(draft)
         self.step = None
+        free_at_once(self.model.weights)
 
 
 @dataclass(frozen=True)
