@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import resource
 import sys
 from contextlib import nullcontext
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import torch
 
 from bakeoff.frameworks.torch import parts
+from bakeoff.measure.memory import Peak, resident_bytes
 
 LAYERS: dict[str, tuple[torch.nn.Module, tuple[int, ...]]] = {
     "maps": (torch.nn.Conv2d(3, 4, 3, padding=1), (7, 3, 9, 8)),
@@ -84,17 +83,18 @@ def left_alone() -> dict[str, int]:
 
 
 def held_bytes() -> list[int]:
-    """Return by how much the peak grows with a large convolution, in parts and then at once."""
+    """Return by how much memory grows at most within a large convolution, in parts and then at once."""
     parts.LARGE_BYTES, parts.PART_BYTES = 64 << 20, 1 << 20
     layer, x = torch.nn.Conv2d(8, 1, 5, padding=2).double(), torch.zeros((32, 8, 56, 56), dtype=torch.float64)
+    found = []
     with parts.Parts(), torch.inference_mode():
         layer(x[:1])  # the first call of a process loads more than its kernel
-    peaks = [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]
     for context in (parts.Parts(), nullcontext()):
+        before, peak = resident_bytes(), Peak()
         with context, torch.inference_mode():
             layer(x)
-        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-    return [1024 * (after - before) for before, after in itertools.pairwise(peaks)]
+        found.append((peak.read_bytes() or 0) - (before or 0))
+    return found
 
 
 if __name__ == "__main__":
