@@ -7,9 +7,12 @@ import math
 import numpy as np
 import pytest
 
+from bakeoff.stats.anytime import anytime_multiplier
+from bakeoff.stats.boundaries import multiplier
 from bakeoff.stats.coming import more_rounds, size_half_width
-from bakeoff.stats.futility import hopeless, power, prospect, resolution
-from bakeoff.stats.size import size_interval
+from bakeoff.stats.futility import hopeless, power, prospect, resolution, spread_of
+from bakeoff.stats.intervals import pseudo_median
+from bakeoff.stats.size import NARROW, size_interval
 
 RHO = math.log(1.05)
 WILD = [0.5, -0.5, 0.4, -0.4, 0.0, 0.3, -0.3]
@@ -56,6 +59,37 @@ def test_power_by_hand() -> None:
     below = [0.5 * math.erfc(-x / wander / math.sqrt(2)) for x in (0.06 - half, -0.06 - half, RHO - half - 0.06)]
     inside = below[2] - 0.5 * math.erfc(-(half - RHO - 0.06) / wander / math.sqrt(2))
     assert ask(values, 7) == pytest.approx(below[0] + below[1] + max(0.0, inside))
+
+
+def test_either_side_counts_alike() -> None:
+    """A pair may yet turn out faster or slower: with the signs the other way round the power is the same."""
+    values = [0.12, -0.15, 0.1, -0.07, 0.11, -0.06, 0.2]
+    assert 0.05 < ask(values) < 0.95
+    assert ask(values) == pytest.approx(ask([-value for value in values]))
+
+
+def test_resolution_by_hand() -> None:
+    """Half the interval of two contenders after 20 rounds, as a share."""
+    values = [-0.04, 0.04, -0.04, 0.04]
+    deviation = min(0.04 * math.sqrt(4 / 3), 0.04 * math.sqrt(4 / 3) * math.sqrt(math.pi / 2))
+    assert resolution(values) == pytest.approx(
+        math.expm1(multiplier(20, 1, moderated=False) * deviation / math.sqrt(20))
+    )
+
+
+def test_the_rounds_that_are_told_are_the_first_that_will_do() -> None:
+    """So many more, beside those that are there: with one fewer the interval would not decide, or not be narrow."""
+    values = [0.02, 0.09, 0.05, -0.01, 0.06, 0.03, 0.08, 0.0]
+    spread, centre = spread_of(values), pseudo_median(values)
+    needed = more_rounds(values, "undecided", 1, RHO, goal="until-sure", moderated=False)
+    assert needed is not None
+    halves = [(anytime_multiplier(n, 1) or math.inf) * spread / math.sqrt(n) for n in range(len(values), 200)]
+    assert needed.rounds == next(i for i, half in enumerate(halves) if i and half < max(centre, RHO - centre))
+    known = more_rounds(values, "faster", 1, RHO, goal="size", moderated=False)
+    assert known is not None
+    widths = [size_half_width(n) * spread for n in range(len(values), 40)]
+    narrow = max(NARROW.half_width, NARROW.share * centre)
+    assert known.rounds == next(i for i, half in enumerate(widths) if i and half <= narrow)
 
 
 def test_the_first_look_that_will_do_is_told() -> None:

@@ -79,6 +79,7 @@ def test_a_profiler_that_was_never_tried_fails_nobody() -> None:
     verdict = judge_timer("mine", [wrong])
     assert verdict.outcome == "untold"
     assert "fails no timer" in verdict.reason
+    assert judge_timer("mine", [readings(profiled=1.3), wrong]).outcome == "untold"  # in one pass of two is enough
     both = msgspec.structs.replace(readings(profiled=1.3, fetched=0.3), profiler_can_fail=False)
     assert judge_timer("mine", [both]).outcome == "failed"
     assert judge_timer("mine", [msgspec.structs.replace(readings(), profiler_can_fail=False)]).outcome == "passed"
