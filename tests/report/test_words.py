@@ -167,6 +167,15 @@ def test_too_few_rounds_give_no_verdict(early: Outcome) -> None:
     assert {row[3] for row in rows} == {""}
 
 
+def test_the_answer_holds_no_ratio_of_turns_that_were_all_disturbed(early: Outcome) -> None:
+    """Found on a machine that was busy on every core, where one round had made JAX 199 times PyTorch."""
+    disturbed = [msgspec.structs.replace(pair, flagged_blocks=24, ratio_unflagged=None) for pair in early.verdicts]
+    assert (
+        headline(msgspec.structs.replace(early, verdicts=disturbed))
+        == "No verdict yet: 2 of the 3 rounds that one needs, and other processes disturbed every turn."
+    )
+
+
 def test_what_goes_on_can_reach_a_verdict(early: Outcome) -> None:
     """A race that was asked for fewer rounds than a verdict needs is continued with as many."""
     procedure = msgspec.structs.replace(early.comparison.procedure, max_rounds=2)
