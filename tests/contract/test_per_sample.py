@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 import numpy as np
 import pytest
@@ -12,6 +14,9 @@ from bakeoff.spec.options import DEFAULT
 from bakeoff.spec.per_sample import OPTION, PLAIN
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import TrialSpec
+
+if TYPE_CHECKING:
+    from contract_run import Computed
 
 pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
 
@@ -48,6 +53,22 @@ def _in_scenario(text: str) -> str:
     return ",".join([text, *(f"{one}={value}" for one, value in changed.items())])
 
 
+def _check(chosen: Computed, label: str, name: str, program: Computed | None = None) -> None:
+    """Hold what a contender has computed of a workload, and its program in float64, against a loop in float64."""
+    loaded = KNOWN[name]
+    certificate = certify(
+        chosen.exhibit(label, name, SCENARIO),
+        reference().exhibit(f"{REFERENCE} in float64", name, SCENARIO),
+        workload=loaded.workload,
+        size=loaded.size("reduced"),
+        scenario=SCENARIO,
+        per_sample=clipped(name, SCENARIO),
+        steps=CERTIFY_STEPS + 1,
+        program=program and program.exhibit(label, name, SCENARIO),
+    )
+    assert certificate.passed, certificate.reason
+
+
 @pytest.mark.parametrize(("contender", "workload"), _cases())
 @pytest.mark.by_turns
 def test_per_sample_gradients_are_those_of_a_loop_over_samples(contender: str, workload: str) -> None:
@@ -56,25 +77,13 @@ def test_per_sample_gradients_are_those_of_a_loop_over_samples(contender: str, w
     So they are in the settings that are timed; the program in float64 is held with a framework's default way.
     """
     name, _, way = contender.partition(f":{OPTION}=")
-    loaded = WORKLOADS[workload]
     has_float64 = name in HAVE and "float64" in HAVE[name].options["precision"].values
     is_default = has_float64 and way == HAVE[name].options[OPTION].default
     text = _in_scenario(contender)
     if NOT_INSTALLED in (reason := computed_by(f"{text},threads=1").refusal(f"{workload}/{SCENARIO}")):
         pytest.skip(reason)
-    certificate = certify(
-        computed_by(f"{text},threads=1").exhibit(contender, workload, SCENARIO),
-        reference().exhibit(f"{REFERENCE} in float64", workload, SCENARIO),
-        workload=loaded.workload,
-        size=loaded.size("reduced"),
-        scenario=SCENARIO,
-        per_sample=clipped(workload, SCENARIO),
-        steps=CERTIFY_STEPS + 1,
-        program=computed_by(f"{text},threads=1,precision=float64").exhibit(name, workload, SCENARIO)
-        if is_default
-        else None,
-    )
-    assert certificate.passed, certificate.reason
+    program = computed_by(f"{text},threads=1,precision=float64") if is_default else None
+    _check(computed_by(f"{text},threads=1"), contender, workload, program)
 
 
 @pytest.mark.parametrize(
@@ -91,16 +100,7 @@ def test_a_layer_that_is_never_called_has_gradients_of_zero(text: str) -> None:
     chosen = computed_by(f"{text},threads=1")
     if NOT_INSTALLED in (reason := chosen.refusal(f"unused/{SCENARIO}")):
         pytest.skip(reason)
-    certificate = certify(
-        chosen.exhibit(text, "unused", SCENARIO),
-        reference().exhibit(f"{REFERENCE} in float64", "unused", SCENARIO),
-        workload=KNOWN["unused"].workload,
-        size=KNOWN["unused"].size("reduced"),
-        scenario=SCENARIO,
-        per_sample=clipped("unused", SCENARIO),
-        steps=CERTIFY_STEPS + 1,
-    )
-    assert certificate.passed, certificate.reason
+    _check(chosen, text, "unused")
 
 
 def test_a_gru_has_gradients_of_samples_in_torch() -> None:
@@ -109,32 +109,14 @@ def test_a_gru_has_gradients_of_samples_in_torch() -> None:
     chosen = computed_by(f"{_in_scenario(text)},threads=1")
     if NOT_INSTALLED in (reason := chosen.refusal(f"gated/{SCENARIO}")):
         pytest.skip(reason)
-    certificate = certify(
-        chosen.exhibit(text, "gated", SCENARIO),
-        reference().exhibit(f"{REFERENCE} in float64", "gated", SCENARIO),
-        workload=KNOWN["gated"].workload,
-        size=KNOWN["gated"].size("reduced"),
-        scenario=SCENARIO,
-        per_sample=clipped("gated", SCENARIO),
-        steps=CERTIFY_STEPS + 1,
-    )
-    assert certificate.passed, certificate.reason
+    _check(chosen, text, "gated")
 
 
 @pytest.mark.by_turns
 def test_a_loss_that_is_no_mean_over_samples_is_taken_one_by_one() -> None:
     """The formulas take a batch's loss for the mean of its samples': where it is none, they are not taken."""
     chosen = computed_by(f"jittor:{OPTION}=default,threads=1")
-    certificate = certify(
-        chosen.exhibit("jittor", "known", SCENARIO),
-        reference().exhibit(f"{REFERENCE} in float64", "known", SCENARIO),
-        workload=KNOWN["known"].workload,
-        size=KNOWN["known"].size("reduced"),
-        scenario=SCENARIO,
-        per_sample=clipped("known", SCENARIO),
-        steps=CERTIFY_STEPS + 1,
-    )
-    assert certificate.passed, certificate.reason
+    _check(chosen, "jittor", "known")
     assert chosen.settings("known", SCENARIO)[OPTION] == PLAIN
     asked = computed_by(f"jittor:{OPTION}=closed-form,threads=1")
     assert "is not the mean of its samples' own" in asked.refusal(f"known/{SCENARIO}")

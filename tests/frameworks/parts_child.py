@@ -35,8 +35,7 @@ class Counted(parts.Parts):
         """Count what is taken apart."""
         place = {parts._FORWARD: 0, parts._BACKWARD: 1}.get(function)
         if place is not None:
-            others = args if place == 0 else (args[1], args[2], None, *args[4:])
-            self.apart += len(parts._parts(*others)) > 1
+            self.apart += len(parts._parts(*args[place:])) > 1
         return super().computed(function, args, kwargs)
 
 

@@ -74,7 +74,7 @@ def sweep(
     `progress` and `observer` are as in `compare`; `options` are those of `compare`, of which batch_size, device,
     threads, and each value in `options`, may be lists. This races six combinations:
 
-        bakeoff.sweep("mlp-mnist", ["torch"], batch_size=[8, 16, 32], options={"precision": ["float32", "bfloat16"]})
+        bakeoff.sweep("mlp-mnist", contenders, batch_size=[8, 16, 32], options={"precision": ["float32", "bfloat16"]})
 
     Raises UsageError for what cannot be, StoreError when results cannot be written.
     """

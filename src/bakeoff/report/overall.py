@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.report.points import winner
-from bakeoff.report.standings import kind, ratio_parts
+from bakeoff.report.standings import is_disturbed, kind, ratio_parts
 from bakeoff.report.units import listed
 from bakeoff.spec.text import count
 from bakeoff.spec.verdict import between
@@ -51,7 +51,7 @@ def place_of(row: PointRow, points: Points) -> Place:
     ratios = {
         label: (pair.ratio, ratio_parts(pair, points.margin)[0])
         for label, pair in pairs.items()
-        if pair is not None and pair.ratio is not None
+        if pair is not None and pair.ratio is not None and not (early and is_disturbed(pair))
     }
     return Place(place=row.place, winner=found, early=early, leader=leader, ratios=ratios)
 

@@ -93,6 +93,11 @@ def kind(verdict: Verdict) -> str:
     return verdict.verdict if verdict.rounds >= verdict.fewest else "no verdict"
 
 
+def is_disturbed(pair: Verdict) -> bool:
+    """Return whether other processes have left no turn to compare a pair on."""
+    return bool(pair.flagged_blocks) and pair.ratio_unflagged is None
+
+
 def leaders(labels: list[str], verdicts: list[Verdict]) -> list[str]:
     """Return the contenders that are not slower than any other; one alone is faster than all others."""
     slower = {slower_first(verdict).first for verdict in verdicts if verdict.verdict in ("faster", "slower")}

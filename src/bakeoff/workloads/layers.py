@@ -108,8 +108,8 @@ class Parameter(Layer):
         if not isinstance(shape, (tuple, list)) or not shape:
             msg = (
                 f"shape={shape!r}: it must be a tuple of whole numbers, (1,) for a single number; its first values are "
+                "drawn, with the deviation std"
             )
-            msg += "drawn, with the deviation std"
             raise TypeError(msg)
         shape = tuple(count("shape", number) for number in shape)
         self.parameters = {"": Array(shape=shape, distribution="normal", spread=deviation(std))}

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -130,11 +130,12 @@ def test_many_others_are_told_by_the_nearest() -> None:
     assert headline(["n"], places, 4) == "a is fastest at n 1 and 2: 1.2x to 1.4x the nearest other."
 
 
-def early(study: StudyOutcome) -> StudyOutcome:
+def early(study: StudyOutcome, **changes: Any) -> StudyOutcome:
     """Return a study with all its pairs' verdicts still three rounds away."""
+    known: dict[str, Any] = {"verdict": "undecided", "rounds": 2, "fewest": 5}
 
     def cut(outcome: Outcome) -> Outcome:
-        verdicts = [msgspec.structs.replace(one, verdict="undecided", rounds=2, fewest=5) for one in outcome.verdicts]
+        verdicts = [msgspec.structs.replace(one, **known, **changes) for one in outcome.verdicts]
         return msgspec.structs.replace(outcome, verdicts=verdicts)
 
     points = [msgspec.structs.replace(one, outcome=cut(one.outcome)) for one in study.points if one.outcome]
@@ -147,6 +148,12 @@ def test_a_sweep_cut_off_early_says_what_goes_on(threads: StudyOutcome) -> None:
     assert "No verdict yet at any of 6 points (2 of the 5 rounds that one needs; so far jax is 1.60x torch)." in text
     assert "6 points without a verdict yet" in text
     assert "bakeoff run mlp-mnist --batch-size 8,16 --resume" in text
+
+
+def test_a_sweep_has_no_ratio_of_turns_that_were_all_disturbed(threads: StudyOutcome) -> None:
+    """As a single comparison has none: what other processes leave of a step says nothing."""
+    text = " ".join(printed(early(threads, flagged_blocks=24, ratio_unflagged=None)).split())
+    assert "No verdict yet at any of 6 points (2 of the 5 rounds that one needs)." in text
 
 
 def test_a_sweep_says_whether_the_work_is_the_same(threads: StudyOutcome, batches: StudyOutcome) -> None:

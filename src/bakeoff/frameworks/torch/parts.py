@@ -38,15 +38,18 @@ class Parts(Dispatched):
         """Call the operation, or its parts one after another."""
         if function is _FORWARD and (parts := _parts(*args)):
             return _forward(args, parts)
-        if function is _BACKWARD and (parts := _parts(args[1], args[2], None, *args[4:])):
+        if function is _BACKWARD and (parts := _parts(*args[1:])):
             return _backward(args, parts)
         return function(*args, **kwargs)
 
 
-def _parts(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, *others: Any) -> list[slice]:
-    """Return the samples of each part; none where the whole batch is computed at once."""
-    del bias
-    is_transposed, *_ = others
+def _parts(*args: Any) -> list[slice]:
+    """Return the samples of each part; none where the whole batch is computed at once.
+
+    The arguments are those of ATen's convolution, or of its backward pass behind the gradient: the same, but for one of
+    the bias.
+    """
+    x, weight, _, stride, padding, dilation, is_transposed, *_ = args
     if x.dtype != torch.float64 or x.device.type != "cpu" or is_transposed or math.prod(weight.shape[2:]) == 1:
         return []  # a kernel of 1 has its input for windows
     spans = zip(x.shape[2:], weight.shape[2:], stride, padding, dilation, strict=True)

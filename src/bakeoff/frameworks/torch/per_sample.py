@@ -9,7 +9,7 @@ from torch.func import functional_call, grad_and_value, vmap
 from torch.utils._pytree import tree_leaves, tree_map
 
 from bakeoff.frameworks.steps import training_parts
-from bakeoff.frameworks.torch import hooks, nn
+from bakeoff.frameworks.torch import hooks, nn, recurrent
 from bakeoff.frameworks.torch.engine import InferStep, TrainStep
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.per_sample import OPTION, PerSample
@@ -62,6 +62,7 @@ class PerSampleStep(TrainStep):
 
     def vectorised(self, loss: Callable[..., Any]) -> Callable[[Any, Any], Found]:
         """Return torch.func's way: the gradient of one sample's loss, vectorised over the batch."""
+        recurrent.vectorise()
         network, most = self._network, self._asked.max_norm
         named = dict(network.named_parameters())
 

@@ -41,11 +41,19 @@ class _InForce:
 
     name = FUSED
     lengths = DEFAULT
+    vectorised = False
+    """Whether layers are called for a single sample within torch.func's vmap."""
 
 
 def choose(name: str, lengths: str) -> None:
     """Choose what computes the LSTMs of this process, and what recurrent layers do with lengths."""
     _InForce.name, _InForce.lengths = name, lengths
+    _InForce.vectorised = False
+
+
+def vectorise() -> None:
+    """Have the GRUs of this process be what vmap takes, from now on."""
+    _InForce.vectorised = True
 
 
 def settings(network: Any) -> dict[str, str | int | float | bool | None]:
@@ -156,7 +164,7 @@ class GRU(torch.nn.GRU):
         if lengths is not None and _InForce.lengths == MASKED:
             sequence, (h,) = over_padding(self, x, None if native is None else (native,), lengths)
             return sequence, h
-        if native is None and lengths is None:  # the zeros that torch.nn.GRU makes; vmap refuses them if not made of x
+        if native is None and lengths is None and _InForce.vectorised:  # vmap refuses torch.nn.GRU's, not made of x
             native = x.new_zeros((2 if self.bidirectional else 1, x.shape[0], self.hidden_size))
         sequence, h = _whole(super().forward, x, native, lengths)
         return sequence, _joined(h)
@@ -203,11 +211,11 @@ class GRUCell(torch.nn.GRUCell):
 
 
 def _own(state: Any, x: Any) -> Any:
-    """Return a GRU's state as each sample's own, where lstm=cell makes way for vmap: a learnt one is of all samples.
+    """Return a GRU's state, within vmap as each sample's own: a learnt one is of all samples.
 
     PyTorch adds the inputs' part of the gates to the state's in its place, which vmap refuses where that is shared.
     """
-    return state + x.new_zeros(()) if _InForce.name == CELL else state
+    return state + x.new_zeros(()) if _InForce.vectorised else state
 
 
 def _whole(layer: Callable[[Any, Any], tuple[Any, Any]], x: Any, state: Any, lengths: Any) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from bakeoff.report.pictures.comparison import ratio_chart
 from bakeoff.report.sections import scaling
 from bakeoff.report.standings import (
     fastest,
+    is_disturbed,
     kind,
     leaders,
     ranked,
@@ -98,7 +99,7 @@ def _so_far(labels: list[str], outcome: Outcome) -> str:
     """Return how the first of the table stands to the others before there is a verdict; empty without any round."""
     margin, first = outcome.comparison.procedure.margin, labels[0]
     pairs = [pair for other in labels[1:] if (pair := between(outcome.verdicts, other, first)) and pair.ratio]
-    if pairs and all(map(_is_disturbed, pairs)):
+    if pairs and all(map(is_disturbed, pairs)):
         return ", and other processes disturbed every turn"
     each = [times_text(pair, margin, pair.first, names_level=number == 0) for number, pair in enumerate(pairs)]
     return f"; so far {first} is {', '.join(each)}" if each else ""
@@ -284,12 +285,7 @@ def cautions(outcome: Outcome) -> list[str]:
     pairs = [slower_first(verdict) for verdict in outcome.verdicts]
     margin = outcome.comparison.procedure.margin
     said = [sentence for pair in pairs for sentence in _doubts(pair, margin)]
-    return said + _without_turns([pair for pair in pairs if _is_disturbed(pair)], outcome)
-
-
-def _is_disturbed(pair: Verdict) -> bool:
-    """Return whether other processes have left no turn to compare a pair on."""
-    return bool(pair.flagged_blocks) and pair.ratio_unflagged is None
+    return said + _without_turns([pair for pair in pairs if is_disturbed(pair)], outcome)
 
 
 def _doubts(pair: Verdict, margin: float) -> list[str]:
