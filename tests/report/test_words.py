@@ -160,7 +160,7 @@ def test_too_few_rounds_give_no_verdict(early: Outcome) -> None:
     """Fewer than three rounds are told as "no verdict", without an interval."""
     assert (
         headline(early)
-        == "No verdict yet: 2 of the 3 rounds that one needs; so far jax is 2.10x torch (no interval yet)."
+        == "No verdict yet: 2 of the 3 rounds that one needs; so far jax leads: 2.10x torch (no interval yet)."
     )
     rows = [line.cells for line in summary(early).lines]
     assert {row[1] for row in rows} == {"", "no verdict, 2.10x (no interval yet)"}

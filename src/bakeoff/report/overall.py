@@ -92,7 +92,7 @@ def _early(axes: list[str], early: Sequence[Place], places: Sequence[Place]) -> 
     leaders = list(dict.fromkeys(one.leader for one in known))
     each = [(name, [one for one in known if one.leader == name]) for name in leaders]
     if len(each) == 1:
-        return f"{said}; so far {leaders[0]} is {_ranges(known)})"
+        return f"{said}; so far {leaders[0]} leads: {_ranges(known)})"
     stand = [f"{name} leads {_where(axes, mine, places)}" for name, mine in each]
     return f"{said}; so far {listed(stand)})" if stand else f"{said})"
 

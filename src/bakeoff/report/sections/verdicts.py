@@ -102,7 +102,7 @@ def _so_far(labels: list[str], outcome: Outcome) -> str:
     if pairs and all(map(is_disturbed, pairs)):
         return ", and other processes disturbed every turn"
     each = [times_text(pair, margin, pair.first, names_level=number == 0) for number, pair in enumerate(pairs)]
-    return f"; so far {first} is {', '.join(each)}" if each else ""
+    return f"; so far {first} leads: {', '.join(each)}" if each else ""
 
 
 def _alone(outcome: Outcome) -> str:
