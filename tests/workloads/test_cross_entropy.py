@@ -91,3 +91,13 @@ def test_weights_that_are_a_samples_own_are_taken(tmp_path: Path, sample: str, l
     head = "self.head = nn.Linear(6, 5)"
     loaded = load(write(tmp_path, sample, head, "return self.head(x)", f"return nn.{loss}"))
     check_model(loaded, loaded.size("full"), "per-sample-gradients")
+
+
+def test_samples_held_against_each_other_have_no_gradients_of_their_own(tmp_path: Path) -> None:
+    """A contrastive loss of one sample is zero: refused with the line, where every framework's steps did nothing."""
+    forward = "h = self.head(x); return nn.matmul(h, nn.permute_dims(h, (1, 0)))"
+    loss = "return nn.cross_entropy(outputs, nn.arange(outputs.shape[0]))"
+    loaded = load(write(tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", forward, loss))
+    with pytest.raises(ModelFileError, match=r"mine.py:\d+: in forward: .* 4 samples and an array \(1, 1\) for one"):
+        check_model(loaded, loaded.size("full"), "per-sample-gradients")
+    check_model(loaded, loaded.size("full"), "train")

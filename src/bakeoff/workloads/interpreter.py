@@ -12,6 +12,8 @@ from inspect import signature, unwrap
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import msgspec
+
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.optimizer import frozen_of, trained_of
 from bakeoff.spec.scenario import SCENARIOS
@@ -69,6 +71,8 @@ def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapp
     counter.frozen = frozen = frozenset(frozen_of(loaded.workload.optimizer, parameters))
     with told(path, "forward"):
         outputs = forward(loaded.build, size, counter, trains=True, entries=entries)
+    if SCENARIOS[scenario].per_sample:
+        _check_one_sample(loaded.build, size, at, outputs)
     counter = Counter()
     counter.is_built, counter.is_cut = True, bool(entries)
     counter.is_per_sample = SCENARIOS[scenario].per_sample
@@ -96,6 +100,19 @@ def _in_loss(path: str, size: Size) -> Iterator[None]:
             yield
     finally:
         in_loss.reset(token)
+
+
+def _check_one_sample(build: Callable[[Any, Size], Any], size: Size, at: str, outputs: Any) -> None:
+    """Raise ModelFileError where the outputs have another axis that counts samples: no loss is one sample's own then."""
+    single = msgspec.structs.replace(size, batch_size=1)
+    with told(build.__code__.co_filename, "forward"):
+        one = forward(lambda nn, _: build(nn, size), single, Counter(), trains=True)
+    if isinstance(outputs, Shape) and isinstance(one, Shape) and outputs.dims[1:] != one.dims[1:]:
+        msg = (
+            f"{at}: the model returns {outputs!r} for {size.batch_size} samples and {one!r} for one: each sample is "
+            "held against the others, and with per-sample gradients there is no other; race it in the scenario train"
+        )
+        raise ModelFileError(msg)
 
 
 def _check_loss(found: Any, at: str, *, is_partly_frozen: bool) -> None:
