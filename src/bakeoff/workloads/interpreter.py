@@ -103,7 +103,7 @@ def _in_loss(path: str, size: Size) -> Iterator[None]:
 
 
 def _check_one_sample(build: Callable[[Any, Size], Any], size: Size, at: str, outputs: Any) -> None:
-    """Raise ModelFileError where the outputs have another axis that counts samples: no loss is one sample's own then."""
+    """Raise ModelFileError where the outputs have another axis that counts samples: no loss is one sample's then."""
     single = msgspec.structs.replace(size, batch_size=1)
     with told(build.__code__.co_filename, "forward"):
         one = forward(lambda nn, _: build(nn, size), single, Counter(), trains=True)
