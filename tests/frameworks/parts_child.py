@@ -20,11 +20,21 @@ LAYERS: dict[str, tuple[torch.nn.Module, tuple[int, ...]]] = {
     ),
     "sequences": (torch.nn.Conv1d(3, 4, 5, stride=2), (6, 3, 17)),
     "volumes": (torch.nn.Conv3d(2, 3, 2), (4, 2, 5, 4, 6)),
+    "few places, strided, dilated, without a bias": (
+        torch.nn.Conv2d(4, 6, (3, 2), stride=(2, 1), padding=(1, 2), dilation=(1, 2), bias=False),
+        (5, 4, 6, 5),
+    ),
+    "one place of a kernel that is mostly beside it": (torch.nn.Conv2d(3, 4, 3, padding=1), (7, 3, 1, 1)),
+    "few places of a kernel of 1": (torch.nn.Conv2d(3, 4, 1, stride=2), (7, 3, 5, 5)),
 }
 
 
+NONE = 1 << 40
+"""Larger than anything here."""
+
+
 class Counted(parts.Parts):
-    """Counts the calls of the samples that convolutions are given."""
+    """Counts the convolutions that are computed by other calls."""
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -32,10 +42,10 @@ class Counted(parts.Parts):
         self.apart = 0
 
     def computed(self, function: Any, args: Any, kwargs: Any) -> Any:
-        """Count what is taken apart."""
+        """Count one that is."""
         place = {parts._FORWARD: 0, parts._BACKWARD: 1}.get(function)
         if place is not None:
-            self.apart += len(parts._parts(*args[place:])) > 1
+            self.apart += bool(parts._parts(*args[place:]))
         return super().computed(function, args, kwargs)
 
 
@@ -50,9 +60,9 @@ def passed(layer: torch.nn.Module, x: torch.Tensor, context: Any) -> list[torch.
     return [outputs.detach(), x.grad, *(one.grad.clone() for one in layer.parameters() if one.grad is not None)]
 
 
-def of_layers() -> dict[str, tuple[int, float]]:
-    """Return for each layer how many passes were taken apart, and how far they are off at most."""
-    parts.LARGE_BYTES, parts.PART_BYTES = 1, 2048
+def of_layers(large_bytes: int, large_weight: int) -> dict[str, tuple[int, float]]:
+    """Return for each layer how many passes were computed by other calls, and how far they are off at most."""
+    parts.LARGE_BYTES, parts.LARGE_WEIGHT, parts.PART_BYTES = large_bytes, large_weight, 500
     torch.manual_seed(0)
     found = {}
     for name, (layer, shape) in LAYERS.items():
@@ -65,13 +75,15 @@ def of_layers() -> dict[str, tuple[int, float]]:
 
 
 def left_alone() -> dict[str, int]:
-    """Return how many passes were taken apart where there is no need."""
-    parts.PART_BYTES = 1
+    """Return how many passes were computed by other calls where there is no need."""
+    parts.PART_BYTES, parts.LARGE_WEIGHT = 1, 200
     layers = {
-        "float32": (torch.nn.Conv2d(3, 4, 3), torch.float32, 1),
+        "float32": (torch.nn.Conv2d(3, 40, 3), torch.float32, 1),
         "small": (torch.nn.Conv2d(3, 4, 3).double(), torch.float64, 512 << 20),
         "a kernel of 1": (torch.nn.Conv2d(3, 4, 1).double(), torch.float64, 1),
-        "transposed": (torch.nn.ConvTranspose2d(3, 4, 3).double(), torch.float64, 1),
+        "transposed": (torch.nn.ConvTranspose2d(3, 40, 3).double(), torch.float64, 1),
+        "few places, a small weight": (torch.nn.Conv2d(3, 3, 3).double(), torch.float64, NONE),
+        "a large weight, not few places": (torch.nn.Conv2d(3, 40, 3, padding=2).double(), torch.float64, NONE),
     }
     found = {}
     for name, (layer, dtype, large_bytes) in layers.items():
@@ -98,4 +110,5 @@ def held_bytes() -> list[int]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    sys.stdout.write(json.dumps({"bytes": held_bytes(), "layers": of_layers(), "alone": left_alone()}) + "\n")
+    told = {"bytes": held_bytes(), "large": of_layers(1, NONE), "few": of_layers(NONE, 1), "alone": left_alone()}
+    sys.stdout.write(json.dumps(told) + "\n")

@@ -4,38 +4,30 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-import numpy as np
 import pytest
 
 from bakeoff.trial import handlers
+from bakeoff.workloads.load import load
 
-if TYPE_CHECKING:
-    from bakeoff.spec.trial import Purpose
-
-SPARING = nullcontext("sparing")
+EASED = SimpleNamespace(easing=nullcontext)
 
 
+@pytest.mark.parametrize("purpose", ["reference", "program", "certify"])
 @pytest.mark.parametrize(
-    ("purpose", "axes", "engine", "is_spared"),
-    [
-        ("reference", 4, SimpleNamespace(sparing=lambda: SPARING), True),
-        ("reference", 2, SimpleNamespace(sparing=lambda: SPARING), False),
-        ("reference", 4, SimpleNamespace(), False),
-        ("program", 4, SimpleNamespace(sparing=lambda: SPARING), False),
-        ("certify", 4, SimpleNamespace(sparing=lambda: SPARING), False),
-        ("round", 4, SimpleNamespace(sparing=lambda: SPARING), False),
-    ],
+    ("workload", "engine", "is_eased"),
+    [("cnn-cifar10", EASED, True), ("mlp-mnist", EASED, False), ("cnn-cifar10", SimpleNamespace(), False)],
 )
-def test_a_reference_with_convolutions_alone_is_computed_with_less_memory(
-    purpose: Purpose,
-    axes: int,
+def test_models_with_convolutions_alone_cost_less_in_float64(
+    purpose: str,
+    workload: str,
     engine: Any,
-    is_spared: bool,  # noqa: FBT001 - a case's own
+    is_eased: bool,  # noqa: FBT001 - a case's own
 ) -> None:
-    """What is timed, and each contender's own program, runs as it is."""
-    weights = {"kernel": np.zeros((1,) * axes), "bias": np.zeros(1)}
+    """The engine says by the trial's purpose how, and may have nothing; a program's model has no weights left."""
+    loaded = load(workload)
     opened = SimpleNamespace(trial=SimpleNamespace(purpose=purpose), engine=engine)
-    unrun = cast("Any", SimpleNamespace(opened=opened, model=SimpleNamespace(weights=weights)))
-    assert (handlers._sparing(unrun) is SPARING) == is_spared
+    model = SimpleNamespace(build=loaded.build, size=loaded.size("reduced"), weights={})
+    with handlers._eased(cast("Any", SimpleNamespace(opened=opened, model=model))) as found:
+        assert found == (purpose if is_eased else None)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import Compilation, DeviceMemory
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
+    from bakeoff.spec.trial import Purpose
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -347,10 +348,12 @@ class Engine(Protocol):
         method out; its parameters alone are moved then.
         """
 
-    def sparing(self) -> AbstractContextManager[Any]:
-        """Return a context in which steps take less memory, whatever it costs in time, and compute the same.
+    def easing(self, purpose: Purpose) -> AbstractContextManager[Any]:
+        """Return a context in which convolutions in float64 take less memory or time, and compute the same.
 
-        The reference of a model with convolutions is computed within it. An engine may leave this method out.
+        The certificate's evidence of a model that has them is computed within it: the purpose is "reference",
+        "program", or "certify", of what is timed, where nothing may be another call. An engine may leave this method
+        out.
         """
 
     def measured_tf32(self) -> dict[str, bool]:

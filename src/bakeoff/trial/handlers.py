@@ -26,6 +26,7 @@ from bakeoff.trial.built import Running, Unrun
 from bakeoff.trial.evidence import gather, with_spread
 from bakeoff.trial.feeding import input_pass
 from bakeoff.trial.opened import Opened
+from bakeoff.workloads import plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,7 +171,7 @@ def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
     opened, step = unrun.opened, unrun.step
     assert step is not None  # evidence is computed before any spread is measured
     seen = input_pass(opened.trial, step, opened.batches)
-    with _sparing(unrun):
+    with _eased(unrun):
         evidence = gather(opened.engine, step, unrun.model, opened.trial, opened.batches, draft.folder)
     held = Memory(baseline_bytes=opened.baseline_bytes, peak_bytes=memory.peak_resident_bytes())
     if opened.trial.contender.device != "cpu":
@@ -185,15 +186,16 @@ def measure_spread(unrun: Unrun, draft: Draft, command: protocol.MeasureSpread) 
     unrun.release(draft)  # with Adam's state it is as large as four copies of the parameters, and draws make another
     opened = unrun.opened
     sides = opened.engine, unrun.model, opened.trial, opened.batches, draft.folder
-    with _sparing(unrun):
+    with _eased(unrun):
         draft.put(evidence=with_spread(draft.known("evidence", Evidence), *sides, precision=command.precision))
 
 
-def _sparing(unrun: Unrun) -> AbstractContextManager[Any]:
-    """Return the context of a reference whose model has convolutions, in an engine that can do with less memory."""
-    has_kernels = any(value.ndim > MATRIX_AXES for value in unrun.model.weights.values())
-    is_spared = unrun.opened.trial.purpose == "reference" and has_kernels and hasattr(unrun.opened.engine, "sparing")
-    return unrun.opened.engine.sparing() if is_spared else nullcontext()
+def _eased(unrun: Unrun) -> AbstractContextManager[Any]:
+    """Return the context in which the float64 of a model with convolutions costs less, in an engine that has one."""
+    arrays = plan.parameters(unrun.model.build, unrun.model.size)  # not the weights, which are held for draws alone
+    has_kernels = any(len(array.shape) > MATRIX_AXES for array in arrays.values())
+    engine, purpose = unrun.opened.engine, unrun.opened.trial.purpose
+    return engine.easing(purpose) if has_kernels and hasattr(engine, "easing") else nullcontext()
 
 
 def measure_memory(running: Running, draft: Draft, command: protocol.MeasureMemory) -> None:

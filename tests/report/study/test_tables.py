@@ -145,7 +145,9 @@ def early(study: StudyOutcome, **changes: Any) -> StudyOutcome:
 def test_a_sweep_cut_off_early_says_what_goes_on(threads: StudyOutcome) -> None:
     """Below the first look a sweep has no verdict yet, tells the ratios so far, and names the command."""
     text = " ".join(printed(early(threads)).split())
-    assert "No verdict yet at any of 6 points (2 of the 5 rounds that one needs; so far jax leads: 1.60x torch)." in text
+    assert (
+        "No verdict yet at any of 6 points (2 of the 5 rounds that one needs; so far jax leads: 1.60x torch)." in text
+    )
     assert "6 points without a verdict yet" in text
     assert "bakeoff run mlp-mnist --batch-size 8,16 --resume" in text
 

@@ -7,6 +7,7 @@ CPU client lets 32 computations wait and then makes the caller wait, so a long b
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -45,6 +46,7 @@ from bakeoff.spec.optimizer import frozen_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import Compilation, DeviceMemory
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
+    from bakeoff.spec.trial import Purpose
 
 _MODES = ("compiled", "eager")
 
@@ -141,6 +144,10 @@ class Engine:
         attention.forget()
         make = CollectingStep if model.size.collected else for_scenario(STEPS, scenario)
         return make(model, self._precision, self._switches, self._replicas)
+
+    def easing(self, purpose: Purpose) -> AbstractContextManager[None]:
+        """Return `convolution.quickly` for what is in float64 and nobody times."""
+        return convolution.quickly() if purpose in {"program", "reference"} else nullcontext()
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step, in float64."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from types import ModuleType
 
     from numpy.typing import NDArray
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import DeviceMemory
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
+    from bakeoff.spec.trial import Purpose
 
 FEATURE_MAP_AXES = 4  # batch, height, width, channels
 _MODES = ("eager", "compiled")
@@ -47,7 +50,7 @@ class Engine:
     running_variance = nn.RUNNING_VARIANCE
     _device = "cpu"
     _group: Group | None = None
-    rounding, sparing = Rounding, Parts
+    rounding = Rounding
     _limit: tuple[int, int] | None = None
     """Of CUDA's allocator, and the GPU's memory, in bytes."""
 
@@ -116,6 +119,10 @@ class Engine:
         network = model.build(nn, model.size).to(device=self._device, dtype=self._precision.dtype)
         nn.load(self._switches.placed(network), model.weights | model.state)
         return make(network, model, options["mode"], self._precision, self._switches)
+
+    def easing(self, purpose: Purpose) -> AbstractContextManager[Any]:
+        """Return `Parts` for the reference."""
+        return Parts() if purpose == "reference" else nullcontext()
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step."""
