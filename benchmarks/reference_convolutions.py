@@ -1,12 +1,13 @@
-"""The memory that the reference saves by computing large convolutions a part of the batch at a time.
+"""What convolutions cost in the certificate's float64: PyTorch's as the reference, JAX's as a program.
 
-    python benchmarks/reference_convolutions.py [--works vgg16:infer:16 ...] [--rounds 3] [--output STEM]
+    python benchmarks/reference_convolutions.py [--works vgg16:infer:16:torch ...] [--rounds 3] [--output STEM]
 
-Each row is a fresh process of PyTorch's interpreter, on one core, in float64, with the malloc that the reference has: a
-workload at full size with so many samples, its outputs in evaluation, or its gradients ("train"), once at once and once
-in parts (frameworks/torch/parts.py), by turns; "first layers" are the two convolutions that VGG-16 begins with, and a
-classifier of their means. `peak` is the most memory that the process held during the passes, with
-model and batch; the time is the processor's, of the shorter of two passes; both are medians over rounds.
+Each row is a fresh process of the framework's interpreter, on one core, in float64, with the malloc that the reference
+has: a workload at full size with so many samples, its outputs in evaluation ("infer"), or its gradients ("train"), once
+as what is timed computes them ("plain") and once as the certificate does ("eased": frameworks/torch/parts.py, and
+frameworks/jax/convolution.py), by turns; "first layers" are the two convolutions that VGG-16 begins with, and a
+classifier of their means. `peak` is the most memory that the process held during the passes, with model and batch; the
+time is the processor's, of the shortest of three passes, of which the first one compiles; both are medians over rounds.
 """
 
 from __future__ import annotations
@@ -24,8 +25,15 @@ from typing import Any
 from inside import drawn, model_in, options_of, run_inside
 
 FIRST = "first layers"
-WORKS = (f"{FIRST}:infer:8", f"{FIRST}:train:8")
-PASSES = 2
+WORKS = (
+    f"{FIRST}:infer:8:torch",
+    f"{FIRST}:train:8:torch",
+    "resnet50-cifar10:train:32:torch",
+    "resnet50-cifar10:train:32:jax",
+    "resnet50:train:2:torch",
+    "resnet50:train:2:jax",
+)
+PASSES = 3
 
 _FILE = '''"""The two convolutions that VGG-16 begins with, and a classifier of their means."""
 
@@ -59,21 +67,20 @@ def _path_of(workload: str) -> str:
     return str(path)
 
 
-def inside(work: str, *, in_parts: bool) -> dict[str, Any]:
+def inside(work: str, *, is_eased: bool) -> dict[str, Any]:
     """Compute the passes; return what they took."""
     import bakeoff.frameworks
-    from bakeoff.frameworks.torch.parts import Parts
     from bakeoff.measure.memory import Peak
     from bakeoff.trial.framework import import_engine
 
-    workload, scenario, count = work.split(":")
-    engine = import_engine(Path(bakeoff.frameworks.__file__).parent / "torch").Engine()
-    options, model = options_of("torch") | {"precision": "float64"}, model_in(_path_of(workload))
+    workload, scenario, count, framework = work.split(":")
+    engine = import_engine(Path(bakeoff.frameworks.__file__).parent / framework).Engine()
+    options, model = options_of(framework) | {"precision": "float64"}, model_in(_path_of(workload))
     engine.configure(options)
     step = engine.build(model, scenario, options)
     batch = step.prepare(drawn(model, int(count)))
     peak, took = Peak(), []
-    with Parts() if in_parts else nullcontext():
+    with engine.easing("reference") if is_eased else nullcontext():
         for _ in range(PASSES):
             began = time.process_time()
             step.outputs(batch) if scenario == "infer" else step.gradients(batch)
@@ -85,19 +92,20 @@ def rows_of(work: str, rounds: int) -> list[dict[str, Any]]:
     """Return a row for each way."""
     from bakeoff.measure.memory import for_large_arrays
 
-    found: dict[str, list[dict[str, Any]]] = {"at once": [], "in parts": []}
+    workload, scenario, count, framework = work.split(":")
+    found: dict[str, list[dict[str, Any]]] = {"plain": [], "eased": []}
     for _ in range(rounds):
         for way, mine in found.items():
-            arguments = ("--inside", work, *(["--in-parts"] if way == "in parts" else []))
-            mine.append(run_inside("torch", __file__, *arguments, **for_large_arrays({})))
+            arguments = ("--inside", work, *(["--eased"] if way == "eased" else []))
+            mine.append(run_inside(framework, __file__, *arguments, **for_large_arrays({})))
     rows = []
     for way, mine in found.items():
-        workload, scenario, count = work.split(":")
         rows.append(
             {
                 "workload": workload,
                 "scenario": scenario,
                 "batch": count,
+                "framework": framework,
                 "convolutions": way,
                 "peak (GB)": f"{statistics.median(one['peak_bytes'] for one in mine) / 1e9:.2f}",
                 "a pass (s)": f"{statistics.median(one['pass_s'] for one in mine):.3g}",
@@ -111,15 +119,15 @@ def rows_of(work: str, rounds: int) -> list[dict[str, Any]]:
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--works", nargs="+", default=list(WORKS), help="workload:scenario:batch")
+    parser.add_argument("--works", nargs="+", default=list(WORKS), help="workload:scenario:batch:framework")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--output", type=Path)
     parser.add_argument("--inside", help=argparse.SUPPRESS)
-    parser.add_argument("--in-parts", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--eased", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.inside:
-        asked.into.write_text(json.dumps(inside(asked.inside, in_parts=asked.in_parts)))
+        asked.into.write_text(json.dumps(inside(asked.inside, is_eased=asked.eased)))
         return
     from results import write
 

@@ -6,7 +6,7 @@ a processor has no fast code for what comes out: 3x3 on 2x2 takes 70 times as lo
 
 In float64 it has no fast code on a processor for points that are set apart while it convolves, either, which the
 gradient by the input of a convolution with a stride is made of. Set apart before, they are convolved by the fast code.
-The certificate's program, which nobody times, has whichever way is fast (benchmarks/program_convolutions.py).
+The certificate's program, which nobody times, has whichever way is fast (benchmarks/reference_convolutions.py).
 """
 
 from __future__ import annotations
