@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from bakeoff.frameworks.torch import parts
+from bakeoff.frameworks.torch.engine import Engine
 from bakeoff.measure.memory import Peak, resident_bytes
+
+if TYPE_CHECKING:
+    from bakeoff.spec.trial import Purpose
 
 LAYERS: dict[str, tuple[torch.nn.Module, tuple[int, ...]]] = {
     "maps": (torch.nn.Conv2d(3, 4, 3, padding=1), (7, 3, 9, 8)),
@@ -28,6 +32,8 @@ LAYERS: dict[str, tuple[torch.nn.Module, tuple[int, ...]]] = {
     "few places of a kernel of 1": (torch.nn.Conv2d(3, 4, 1, stride=2), (7, 3, 5, 5)),
 }
 
+
+PURPOSES: tuple[Purpose, ...] = ("reference", "program", "certify", "time")
 
 NONE = 1 << 40
 """Larger than anything here."""
@@ -110,5 +116,11 @@ def held_bytes() -> list[int]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    told = {"bytes": held_bytes(), "large": of_layers(1, NONE), "few": of_layers(NONE, 1), "alone": left_alone()}
+    told: dict[str, Any] = {
+        "bytes": held_bytes(),
+        "large": of_layers(1, NONE),
+        "few": of_layers(NONE, 1),
+        "alone": left_alone(),
+    }
+    told["purposes"] = [one for one in PURPOSES if isinstance(Engine().easing(one), parts.Parts)]
     sys.stdout.write(json.dumps(told) + "\n")

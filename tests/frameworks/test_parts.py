@@ -25,6 +25,7 @@ def test_other_calls_give_the_same_in_less_memory() -> None:
     assert every - others["large"] == {"few places of a kernel of 1"}
     assert every - others["few"] == {"maps", "strided, dilated, in groups, without a bias"}
     assert set(told["alone"].values()) == {0}
+    assert told["purposes"] == ["reference"]
     in_parts, at_once = told["bytes"]
     assert at_once > 0.8 * WINDOWS_BYTES
     assert in_parts < 0.5 * WINDOWS_BYTES

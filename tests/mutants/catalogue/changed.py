@@ -12,6 +12,10 @@ in_results = partial(Mutant, "", "certificate", "store/results.py")
 in_rounding = partial(Mutant, "", "certificate", "frameworks/torch/rounding.py")
 in_dispatched = partial(Mutant, "", "certificate", "frameworks/torch/dispatched.py")
 in_parts = partial(Mutant, "", "certificate", "frameworks/torch/parts.py")
+in_windows = partial(Mutant, "", "certificate", "frameworks/torch/windows.py")
+in_torch = partial(Mutant, "", "certificate", "frameworks/torch/engine.py")
+in_jax = partial(Mutant, "", "certificate", "frameworks/jax/engine.py")
+in_convolution = partial(Mutant, "", "certificate", "frameworks/jax/convolution.py")
 in_handlers = partial(Mutant, "", "certificate", "trial/handlers.py")
 in_blas = partial(Mutant, "", "certificate", "frameworks/mlx/blas.py")
 in_trial = partial(Mutant, "", "certificate", "spec/trial.py")
@@ -22,6 +26,7 @@ OF_PROCESSES = "unit/tests/race/test_processes.py"
 OF_ROUNDING = "unit/tests/frameworks/test_rounding.py"
 OF_PARTS = "unit/tests/frameworks/test_parts.py"
 OF_HANDLERS = "unit/tests/trial/test_handlers.py"
+OF_JAX = "unit/tests/frameworks/test_jax.py"
 OF_MLX = "unit/tests/frameworks/test_mlx.py"
 
 PACKAGES = "test_packages_that_change_after_the_certificate_are_not_timed"
@@ -29,8 +34,9 @@ WORKLOAD = "test_a_workload_that_is_edited_after_its_certificate_is_not_timed"
 FOLDER = "test_a_framework_whose_folder_is_edited_after_its_certificate_is_not_timed"
 MALLOC = "test_the_float64_stage_has_a_malloc_for_large_arrays_and_no_other_process"
 MOVED = "test_operations_are_moved_and_nothing_else"
-PARTS = "test_a_batch_in_parts_gives_the_same_in_less_memory"
-SPARED = "test_a_reference_with_convolutions_alone_is_computed_with_less_memory"
+PARTS = "test_other_calls_give_the_same_in_less_memory"
+EASED = "test_models_with_convolutions_alone_cost_less_in_float64"
+WAYS = "test_other_ways_are_convolutions"
 BLAS = "test_a_blas_that_is_preloaded_is_named_with_its_threads"
 
 MUTANTS = [
@@ -84,10 +90,30 @@ MUTANTS = [
         [("[_added(*both) for both in zip(of_all, sums, strict=True)] if of_all else sums", "sums")],
         {OF_PARTS: PARTS},
     ),
-    in_handlers(
+    in_windows(
+        "of windows that share a point the last one's gradient by the input stands for all",
+        [(".add_(each[(..., *place)])", ".copy_(each[(..., *place)])")],
+        {OF_PARTS: PARTS},
+    ),
+    in_torch(
         "a contender's own program is computed in parts, too",
-        [('unrun.opened.trial.purpose == "reference" and ', "")],
-        {OF_HANDLERS: SPARED},
+        [('Parts() if purpose == "reference" else nullcontext()', "Parts()")],
+        {OF_PARTS: PARTS},
+    ),
+    in_jax(
+        "what is timed has the convolutions of its program",
+        [('if purpose in {"program", "reference"} else nullcontext()', "")],
+        {OF_JAX: WAYS},
+    ),
+    in_convolution(
+        "of a program the gradient by the input has the kernel the wrong way round",
+        [("jnp.flip(kernel, range(kernel.ndim - 2))", "kernel")],
+        {OF_JAX: WAYS},
+    ),
+    in_handlers(
+        "a model without draws, whose weights are gone, has no convolutions",
+        [("plan.parameters(unrun.model.build, unrun.model.size)", "unrun.model.weights")],
+        {OF_HANDLERS: EASED},
     ),
     in_blas(
         "a BLAS that is preloaded counts as the package's",
