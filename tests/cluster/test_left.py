@@ -16,7 +16,9 @@ from bakeoff.cluster.collect import gather, reason_of
 from bakeoff.cluster.controller import Task
 from bakeoff.cluster.profile import read as profile_of
 from bakeoff.cluster.states import State
+from bakeoff.spec.errors import StoreError
 from bakeoff.store import studies
+from bakeoff.store.locks import locked
 
 
 def row(state: status.Kind, seconds: float = 0.0, comparison: str = "") -> status.Row:
@@ -105,3 +107,37 @@ def test_a_collected_point_has_its_elements_title_and_its_own_reason(study: Path
     assert studies.read(study).study.points[0].title == "batch size 8"
     assert reason_of(row("waiting")) == "waiting: no comparison yet"
     assert reason_of(row("running", comparison="mlp-mnist-aaaa")) == ""
+
+
+def test_a_collected_study_holds_what_the_nodes_have_looked_up(study: Path) -> None:  # noqa: F811
+    """Of an element that has begun the request of its node, and of another one what its plan knows."""
+    plan = plans.read(study)
+    point = plans.named(plan.elements[0])
+    asked_for = msgspec.structs.replace(point, request=msgspec.structs.replace(point.request, batch_size=8))
+    states.write(study, 0, ended("7_0", 60.0, ended="done", comparison="mlp-mnist-aaaa", point=asked_for))
+    gather(study, plan, [row("done")] * 3)
+    known = studies.read(study).study.points
+    assert [one.request.batch_size for one in known] == [8, None, None]
+
+
+def test_a_study_that_is_in_use_is_not_collected(study: Path) -> None:  # noqa: F811
+    """What another process writes at that time is not lost."""
+    before = studies.read(study)
+    with locked(study, "study"), pytest.raises(StoreError, match="in use by another bakeoff"):
+        gather(study, plans.read(study), [row("done")] * 3)
+    assert studies.read(study) == before
+
+
+@pytest.mark.parametrize("state", ["cancelled", "not submitted", "running", "waiting"])
+def test_what_has_not_failed_says_what_it_is(state: status.Kind) -> None:
+    """Whatever Slurm's reason for that is: an element without a comparison is called what it is."""
+    one = msgspec.structs.replace(row(state), reason="Slurm says so")
+    assert reason_of(one) == f"{state}: no comparison yet"
+
+
+def test_a_failure_ends_with_the_last_words_of_its_log() -> None:
+    """Three lines, without their indentation; of a log that says nothing the reason stands alone."""
+    failed = msgspec.structs.replace(row("failed"), reason="it died")
+    assert reason_of(failed) == "it died"
+    log_end = "one\ntwo\n  three\n  four  \nfive\n"
+    assert reason_of(msgspec.structs.replace(failed, log_end=log_end)) == "it died; its log ends: three / four / five"

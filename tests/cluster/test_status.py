@@ -174,10 +174,17 @@ def test_a_time_limit_is_from_what_was_measured() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
-    [(0.97, 1.03, "equal"), (0.5, 0.9, "faster"), (1.1, 1.2, "slower"), (0.9, 1.2, "undecided")],
+    [
+        (0.97, 1.03, "equal"),
+        (1 / 1.05, 1.05, "equal"),
+        (0.951, 1.01, "undecided"),
+        (0.5, 0.9, "faster"),
+        (1.1, 1.2, "slower"),
+        (0.9, 1.2, "undecided"),
+    ],
 )
 def test_an_unpaired_ratio_has_the_verdict_of_its_interval(low: float, high: float, verdict: str) -> None:
-    """Equal within the margin, else whether it leaves 1 out."""
+    """Equal within the margin, which is the same share either way round, else whether it leaves 1 out."""
     assert unpaired.verdict_of(Interval(estimate=1.0, low=low, high=high), 0.05) == verdict
 
 

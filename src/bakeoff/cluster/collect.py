@@ -41,8 +41,6 @@ def gather(folder: Path, plan: Plan, rows: Sequence[Row]) -> None:
 
 def reason_of(row: Row) -> str:
     """Return why an element has no outcome, with the end of its log; "" where it has one, or its turn comes."""
-    if row.state == "done":
-        return ""
     if row.state != "failed":
         return "" if row.comparison else f"{row.state}: no comparison yet"
     end = " / ".join(line.strip() for line in row.log_end.splitlines()[-REASON_LINES:])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.judge.change import OF_CHANGE, step_change
+from bakeoff.judge.change import step_change
 from bakeoff.judge.likeness import HARDWARE, work_of
 from bakeoff.spec.verdict import Interval, VerdictKind
 
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
-
-LEVEL = OF_CHANGE
-"""Of the interval of an unpaired ratio: wider than a paired one's: two jobs differ by more than their rounds show."""
 
 MUST_AGREE = (*HARDWARE, "gpu_driver", "kernel")
 """Facts of a machine by which device, driver and node type are the same."""
@@ -29,7 +26,8 @@ class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
     first: str
     second: str
     ratio: Interval | None
-    """Step time of the first over that of the second, with its 99 % interval; None where they are not compared."""
+    """Step time of the first over that of the second, with its 99 % interval, which is wider than a paired one's: two
+    jobs differ by more than their rounds show. None where they are not compared."""
     verdict: VerdictKind | None
     """None: none is given."""
     reason: str
