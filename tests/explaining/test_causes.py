@@ -93,6 +93,17 @@ def test_what_costs_nothing_is_no_cause(changed: dict[str, Any]) -> None:
     assert found(**changed) == []
 
 
+def test_a_slowed_gpus_clock_is_the_mean_over_rounds() -> None:
+    """Of all rounds whose clock is known, and not of those alone in which it was held down; else it is unknown."""
+    calm = msgspec.structs.replace(SLOWED, slowed=[], clock_mhz=1200.0)
+    unread = msgspec.structs.replace(SLOWED, clock_mhz=None)
+    (cause,) = found(gpu=[SLOWED, calm, calm, unread])
+    assert cause.numbers == {"clock_mhz": pytest.approx(1100.0)}
+    assert "held down in 2 of 4 rounds: heat" in cause.said
+    (cause,) = found(gpu=[unread])
+    assert cause.numbers == {}
+
+
 def host(host_ms: float, idle_ms: float = 0.0) -> list[Any]:
     """Make a gap in which torch spends so much in its own code and with nothing."""
     rest_ms = 10.0 - host_ms - idle_ms

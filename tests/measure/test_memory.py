@@ -81,6 +81,20 @@ def test_a_peak_leaves_out_what_bakeoff_takes_itself() -> None:
         assert 45 << 20 <= reading - before <= 60 << 20
 
 
+def test_a_peak_is_the_highest_of_all_times_between_which_something_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where the highest was before the first of them, and the system's own reading has begun anew twice since."""
+    seen = iter([500, 200, 300])
+    monkeypatch.setattr(memory, "peak_resident_bytes", lambda: next(seen))
+    monkeypatch.setattr(memory, "_reset_peak", lambda: None)
+    peak = memory.Peak()
+    for _ in range(2):
+        with peak.left_out():
+            pass
+    assert peak.read_bytes() == 500
+
+
 @on_linux
 def test_the_peak_is_of_the_whole_life() -> None:
     """A block of 100 MiB raises the resident size while it lives, and the peak for ever."""

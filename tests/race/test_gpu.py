@@ -201,6 +201,29 @@ def test_all_gpus_of_a_worker_are_watched(pretended_gpus: PretendedGpus, tmp_pat
     assert (told.clock_mhz, told.power_w) == (1000.0, 120.0)
 
 
+def test_a_rounds_state_is_the_mean_of_clocks_and_the_most_of_all_else() -> None:
+    """Clocks over the blocks; the highest limit and temperature and the most other processes; unknown stays unknown."""
+    states = [
+        GpuDuringBlock(
+            turn=turn,
+            uuid="GPU-1",
+            readings=1,
+            clock_mhz=mhz,
+            clock_limit_mhz=limit,
+            temperature_c=c,
+            other_processes=n,
+        )
+        for turn, (mhz, limit, c, n) in enumerate(
+            [(1000.0, 1980, 70, 0), (2000.0, 1500, 90, 2), (1500.0, 1900, 80, 1), (None, None, None, None)]
+        )
+    ]
+    of_round: Any = SimpleNamespace(round_number=1)
+    (told,) = gpu_rounds([SimpleNamespace(trial=of_round, gpu=states)])
+    assert (told.clock_mhz, told.clock_limit_mhz, told.temperature_c, told.other_processes) == (1500.0, 1980, 90, 2)
+    (unknown,) = gpu_rounds([SimpleNamespace(trial=of_round, gpu=states[3:])])
+    assert (unknown.clock_mhz, unknown.clock_limit_mhz, unknown.other_processes) == (None, None, None)
+
+
 def test_processes_are_looked_through_once(race: Any, pretended_gpus: PretendedGpus, monkeypatch: Any) -> None:
     """For each worker of a round, after its first block, and not after every one: an idle GPU's clocks fall."""
     gpu, looked = gpu_of(pretended_gpus), []

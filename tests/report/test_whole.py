@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 from tests.report.shown import data_of, html, markdown, printed
 
-from bakeoff.judge.epochs import WholeRun, WholeRuns, new_shapes
+from bakeoff.judge.epochs import (
+    WholeRun,
+    WholeRuns,
+    accuracies,
+    epoch_compiled,
+    epoch_times,
+    length_of,
+    new_shapes,
+    whole_runs,
+)
 from bakeoff.report.sections.whole import epochs_table, whole_lines, whole_table
 from bakeoff.spec.metric import Metric
+from bakeoff.spec.record import Compilation, EpochRun
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
+    from bakeoff.spec.record import Record
 
 TOTALS_S = (12.0, 10.0, 14.0)
 
@@ -160,3 +172,82 @@ def test_shuffling_loaders_are_named(ran: Outcome) -> None:
     plans = [msgspec.structs.replace(first, contender=contender), *rest]
     shuffled = msgspec.structs.replace(ran, comparison=msgspec.structs.replace(ran.comparison, contenders=plans))
     assert "whose own loader shuffles the same samples" in whole_lines(shuffled)[0]
+
+
+def made(number: int, *, outcome: str = "done", epochs: EpochRun | None = None) -> Record:
+    """Make the record of a whole run, whose first step takes a second and compiles seven programs."""
+    trial: Any = SimpleNamespace(purpose="epochs", round_number=number)
+    record: Any = SimpleNamespace(
+        trial=trial,
+        outcome=outcome,
+        reason=f"{outcome} in run {number}",
+        epochs=epochs,
+        first_step_ns=1_000_000_000,
+        compilation=Compilation(count=7),
+    )
+    return record
+
+
+LONG = EpochRun(
+    steps=[2, 3, 3],
+    epochs_ns=[2_000_000_000, 3_000_000_000, 4_000_000_000],
+    foreign_shares=[0.06, None, 0.05],
+    compilations=[1, None, 2],
+    test_samples=9,
+)
+SHORT = msgspec.structs.replace(
+    LONG, steps=[2, 3], epochs_ns=[5_000_000_000, 6_000_000_000], foreign_shares=[0.2, 0.3], compilations=[0, 5]
+)
+
+
+def test_whole_runs_are_read_from_records_in_their_order() -> None:
+    """The first step counts in the total and in the first epoch; of what did not finish its reason is kept."""
+    other: Any = SimpleNamespace(trial=SimpleNamespace(purpose="time", round_number=1))
+    found = whole_runs([made(3, outcome="killed"), made(2, epochs=SHORT), other, made(1, epochs=LONG)])
+    assert found is not None
+    assert (found.steps, found.test_samples, found.failures) == (9, 9, ["killed in run 3"])
+    assert [one.epochs_s for one in found.runs] == [pytest.approx([3.0, 3.0, 4.0]), pytest.approx([6.0, 6.0])]
+    assert found.totals_s() == pytest.approx([10.0, 12.0])
+    assert found.totals_s(first=False) == pytest.approx([9.0, 11.0])
+    assert whole_runs([other]) is None
+
+
+def test_an_epoch_is_flagged_where_others_took_more_than_the_limit() -> None:
+    """The limit itself is none too many, and of an epoch of which nothing is known nothing is said."""
+    found = whole_runs([made(1, epochs=LONG), made(2, epochs=SHORT)])
+    assert found is not None
+    assert [one.flagged_epochs for one in found.runs] == [1, 2]
+
+
+def test_an_epoch_is_looked_up_by_its_number_in_every_run_that_has_it() -> None:
+    """Counted from 1; of programs the most of any run count, those of the first step in the first epoch."""
+    found = whole_runs([made(1, epochs=LONG), made(2, epochs=SHORT)])
+    assert [epoch_times(found, epoch) for epoch in (1, 2, 3, 4)] == [
+        pytest.approx([3.0, 6.0]),
+        pytest.approx([3.0, 6.0]),
+        pytest.approx([4.0]),
+        [],
+    ]
+    assert [epoch_compiled(found, epoch) for epoch in (1, 2, 3, 4)] == [8, 5, 2, None]
+    assert (epoch_times(None, 1), epoch_compiled(None, 1)) == ([], None)
+
+
+def test_accuracies_are_medians_over_runs_that_have_any(ran: Outcome) -> None:
+    """On held-out data and on what was trained on, each by itself."""
+    whole = ran.contenders[0].whole
+    assert whole is not None
+    runs = [
+        msgspec.structs.replace(one, accuracy=held_out, training_accuracy=trained)
+        for one, held_out, trained in zip(whole.runs, (0.5, 0.9, None), (0.1, 0.2, 0.6), strict=True)
+    ]
+    assert accuracies(msgspec.structs.replace(whole, runs=runs)) == (pytest.approx(0.7), pytest.approx(0.2))
+    assert accuracies(None) == (None, None)
+
+
+@pytest.mark.parametrize(("asked", "length"), [({"epochs": 3}, (3, 8)), ({"steps": 5}, (1, 5)), ({}, None)])
+def test_the_length_of_whole_runs_is_what_was_asked_for(ran: Outcome, asked: dict[str, int], length: Any) -> None:
+    """Epochs of all batches of the data set, or one of so many steps."""
+    procedure = msgspec.structs.replace(ran.comparison.procedure, **{"epochs": None, "steps": None} | asked)
+    data = msgspec.structs.replace(ran.comparison.data, epoch_batches=8)
+    found = length_of(msgspec.structs.replace(ran.comparison, procedure=procedure, data=data))
+    assert (found and (found.epochs, found.epoch_steps)) == length

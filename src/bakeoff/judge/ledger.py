@@ -11,9 +11,10 @@ import msgspec
 from bakeoff.spec.options import DEFAULT, FRAMEWORK
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
+    from bakeoff.spec.verdict import Verdict
 
 Value = str | int | float | bool | None
 
@@ -74,21 +75,26 @@ def marked(outcome: Outcome) -> Outcome:
     return msgspec.structs.replace(
         outcome,
         contenders=[_renamed(one, names[one.label]) for one in outcome.contenders],
-        verdicts=[
-            msgspec.structs.replace(verdict, first=names[verdict.first], second=names[verdict.second])
-            for verdict in outcome.verdicts
-        ],
+        verdicts=[_of_renamed(verdict, names) for verdict in outcome.verdicts],
         scalings=[
-            msgspec.structs.replace(one, label=names[one.label], single=names[one.single]) for one in outcome.scalings
+            msgspec.structs.replace(
+                one, label=names[one.label], single=names[one.single], verdict=_of_renamed(one.verdict, names)
+            )
+            for one in outcome.scalings
         ],
     )
+
+
+def _of_renamed(verdict: Verdict, names: Mapping[str, str]) -> Verdict:
+    """Return a verdict with other labels."""
+    return msgspec.structs.replace(verdict, first=names[verdict.first], second=names[verdict.second])
 
 
 def _setting(name: str, read: Sequence[ContenderOutcome]) -> Entry:
     """Return the entry of one setting that was read back."""
     values = {one.label: one.settings[name] for one in read if name in one.settings}
     reporting = [one for one in read if one.settings.get(name) is not None]
-    strays = [one.label for one in reporting if _is_refused(one, name)] or _strays(name, reporting)
+    strays = [*(one.label for one in reporting if _is_refused(one, name)), *_strays(name, reporting)]
     kind: Kind = "same"
     if strays:
         kind = "mismatch"
@@ -116,7 +122,7 @@ def _strays(name: str, reporting: Sequence[ContenderOutcome]) -> list[str]:
         values = Counter(str(one.settings[name]) for one in group)
         ((usual, most), *_) = values.most_common()
         is_tie = list(values.values()).count(most) > 1
-        found += [one.label for one in group if len(values) > 1 and (is_tie or str(one.settings[name]) != usual)]
+        found += [one.label for one in group if is_tie or str(one.settings[name]) != usual]
     return found
 
 

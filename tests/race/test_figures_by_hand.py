@@ -1,0 +1,200 @@
+"""A contender's figures and its rank, from records that are made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from tests.explaining.test_causes import record
+from tests.race.test_rounds_by_hand import timed
+from tests.report.conftest import certificate, comparison, plan
+
+from bakeoff.judge.comparison import assess, contender_outcome
+from bakeoff.judge.rounds import Kept
+from bakeoff.spec.record import Memory, Record
+from bakeoff.store.results import Records
+
+MS = 1_000_000
+"""In nanoseconds."""
+
+
+def judged(*records: Record, cut: int = 0, passed: bool = True) -> Any:
+    """Give the outcome of torch."""
+    known = certificate("torch", reason="" if passed else "other gradients")
+    kept = Kept(cut=cut, attempts={})
+    return contender_outcome(
+        comparison(["torch"]), plan("torch"), known, {str(place): one for place, one in enumerate(records)}, kept
+    )
+
+
+def rounds(count: int, **changed: list[Any]) -> list[Record]:
+    """Give rounds of steps of 2 ms, of which each field is that of its place in a list."""
+    return [
+        timed("torch", number + 1, 2 * MS, 2 * MS, **{name: values[number] for name, values in changed.items()})
+        for number in range(count)
+    ]
+
+
+def of_purpose(purpose: str, **changed: Any) -> Record:
+    """Give torch's trial beside the race."""
+    made = record("torch")
+    trial = msgspec.structs.replace(made.trial, purpose=purpose)
+    return msgspec.structs.replace(made, trial=trial, **changed)
+
+
+def held(*peaks: int | None) -> list[Memory]:
+    """Give what processes held."""
+    return [Memory(baseline_bytes=1, peak_bytes=peak) for peak in peaks]
+
+
+def test_the_memory_is_that_of_the_process_in_the_middle() -> None:
+    """Of an even number the lower one of the two in the middle, which is a process that there was."""
+    even = judged(*rounds(4, memory=held(40, 10, 30, 20)))
+    assert (even.memory.peak_bytes, even.memory_peaks_bytes) == (20, [40, 10, 30, 20])
+    assert judged(*rounds(3, memory=held(40, 10, 30))).memory.peak_bytes == 30
+    unread = judged(*rounds(3, memory=[*held(None, 5), None]))
+    assert unread.memory_peaks_bytes == [5]
+    assert judged(*rounds(1)).memory is None
+
+
+def test_processes_that_were_started_for_memory_alone_tell_it() -> None:
+    """Older records have them: what timed processes held is then no answer."""
+    own = of_purpose("memory", memory=held(7)[0])
+    assert judged(*rounds(2, memory=held(40, 10)), own).memory_peaks_bytes == [7]
+
+
+def test_waiting_is_told_by_the_median_and_the_ninetieth_percentile_of_all_steps() -> None:
+    """Of the steps of all rounds together, each waited for."""
+    found = judged(
+        *rounds(
+            2, fenced_steps_ns=[[0, 1 * MS, 2 * MS, 30 * MS], [4 * MS, 5 * MS, 6 * MS, 7 * MS, 8 * MS, 9 * MS, 3 * MS]]
+        )
+    )
+    assert found.fenced_steps == 11
+    assert found.fenced_p50_s == pytest.approx(0.005)
+    assert found.fenced_p90_s == pytest.approx(0.009)
+
+
+def test_records_without_such_steps_have_those_of_the_warm_up() -> None:
+    """Behind its cut, which is the same for all contenders."""
+    found = judged(*rounds(1, warm_steps_ns=[[90 * MS, 80 * MS, 4 * MS, 6 * MS]]), cut=2)
+    assert (found.fenced_steps, found.fenced_p50_s) == (2, pytest.approx(0.005))
+
+
+def test_what_waiting_hides_is_the_fenced_median_beyond_the_streamed_one() -> None:
+    """Over rounds; of batches of different shapes the mean, as blocks have it; and nothing in so few rounds."""
+    steps = [[3 * MS, 3 * MS, 9 * MS]]
+    found = judged(*rounds(4, fenced_steps_ns=steps * 4))
+    assert found.hidden_s.estimate == pytest.approx(0.001)
+    passes = [
+        msgspec.structs.replace(one, trial=msgspec.structs.replace(one.trial, pass_steps=3))
+        for one in rounds(4, fenced_steps_ns=steps * 4)
+    ]
+    assert judged(*passes).hidden_s.estimate == pytest.approx(0.003)
+    assert judged(*rounds(4, fenced_steps_ns=[*steps * 2, [], []])).hidden_s is None
+
+
+def test_the_first_step_is_that_of_a_compiler_that_remembers_nothing() -> None:
+    """Where its cache has shortened all of them, they are all that there is; what is beyond a step is compiling."""
+    cold, warm = rounds(2, first_step_ns=[50 * MS, 10 * MS])
+    warm = msgspec.structs.replace(warm, trial=msgspec.structs.replace(warm.trial, cache="warm"))
+    found = judged(cold, warm)
+    assert (found.first_step_s, found.compile_s) == (pytest.approx(0.05), pytest.approx(0.048))
+    assert judged(warm).first_step_s == pytest.approx(0.01)
+    assert judged(*rounds(1, first_step_ns=[1 * MS])).compile_s == 0.0
+
+
+def test_a_contender_without_a_round_has_the_import_of_its_certificate() -> None:
+    """And once it has rounds, the median of theirs."""
+    certified = of_purpose("certify", import_ns=900 * MS)
+    assert judged(certified).import_s == pytest.approx(0.9)
+    assert judged(certified, *rounds(3, import_ns=[100 * MS, 200 * MS, 400 * MS])).import_s == pytest.approx(0.2)
+
+
+def test_means_are_means_and_medians_medians() -> None:
+    """The step time is in the middle of the rounds, the mean step that of all of them, and samples go by the former."""
+    uneven = [timed("torch", number, step * MS, step * MS) for number, step in ((1, 2), (2, 2), (3, 8))]
+    found = judged(*uneven)
+    assert found.mean_step_s == pytest.approx(0.004)
+    assert found.median_step_s < 0.004
+    assert found.samples_per_s == pytest.approx(uneven[0].trial.batch_size / found.median_step_s)
+    two = judged(*uneven[1:])
+    assert (two.step_s, two.median_step_s) == (None, pytest.approx(0.005))
+
+
+def test_settings_are_those_of_the_latest_round() -> None:
+    """Before the first round those of its certificate."""
+    certified = of_purpose("certify", settings={"threads": 1})
+    assert judged(certified).settings == {"threads": 1}
+    assert judged(certified, *rounds(2, settings=[{"threads": 2}, {"threads": 3}])).settings == {"threads": 3}
+
+
+def test_a_warm_up_that_drifts_in_a_later_round_says_nothing() -> None:
+    """The first two rounds are searched for their end: one of them that finds none is enough."""
+    steady, drifting = [100] * 200, list(range(1, 201))
+    found = [
+        judged(*rounds(3, warm_steps_ns=warm)).steady
+        for warm in ([steady] * 3, [steady, steady, drifting], [steady, drifting, steady], [drifting, steady, steady])
+    ]
+    assert found == [True, True, False, False]
+
+
+def test_who_has_lost_its_rounds_says_why_it_lost_the_last() -> None:
+    """With each round and its reason; one that is whole is enough for a rank."""
+    lost = [timed("torch", number, 100, outcome="crashed", reason=f"reason {number}") for number in (1, 2)]
+    found = judged(*lost)
+    assert (found.status, found.reason, found.rounds) == ("failed", "reason 2", 0)
+    assert found.lost_rounds == {1: "crashed: reason 1", 2: "crashed: reason 2"}
+    found = judged(*lost, timed("torch", 3, 100))
+    assert (found.status, found.rounds, list(found.lost_rounds)) == ("ranked", 1, [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("certified", "status"), [([], "pending"), ([of_purpose("certify", outcome="failed", reason="no")], "uncertified")]
+)
+def test_without_a_certificate_nobody_is_ranked(certified: list[Record], status: str) -> None:
+    """It is pending as long as nothing has decided that."""
+    found = judged(*certified, passed=False)
+    assert (found.status, found.reason) == (status, "other gradients")
+
+
+def test_a_comparison_that_ran_apart_says_the_latest_reason_why() -> None:
+    """And counts the processes that came to their end."""
+    reasons = [(1, "too little memory", "done"), (2, "", "done"), (3, "another", "done"), (3, "", "crashed")]
+    made = []
+    for number, apart, outcome in reasons:
+        one = timed("torch", number, 100, outcome=outcome)
+        trial = msgspec.structs.replace(one.trial, apart=apart, resident=False)
+        made.append(msgspec.structs.replace(one, trial=trial))
+    found = told(*made)
+    assert (found.apart, found.resident, found.processes, found.rounds) == ("another", False, 3, 3)
+    assert told().resident
+    one = made[0]
+    together = msgspec.structs.replace(one, trial=msgspec.structs.replace(one.trial, resident=True))
+    assert told(together, *made[1:]).resident
+
+
+def told(*records: Record, ended: str = "", **procedure: Any) -> Any:
+    """Give the outcome of a comparison of torch alone."""
+    asked = comparison(["torch"])
+    asked = msgspec.structs.replace(asked, procedure=msgspec.structs.replace(asked.procedure, **procedure))
+    begun = (msgspec.structs.replace(one, started_at="2026-11-28T12:00:00+00:00") for one in records)
+    found = Records(records={str(place): one for place, one in enumerate(begun)}, damaged=[])
+    return assess(asked, found, None, ended, {"torch": certificate("torch")})
+
+
+@pytest.mark.parametrize(
+    ("records", "ended", "most", "says"),
+    [
+        (rounds(2), "", 3, "unfinished"),
+        (rounds(3), "", 3, "rounds"),
+        (rounds(2), "budget", 3, "budget"),
+        (rounds(2), "decided", None, "decided"),
+        ([], "decided", None, "lost"),
+        ([*rounds(1), timed("torch", 2, 100, outcome="crashed")], "decided", None, "decided"),
+    ],
+)
+def test_a_contender_alone_is_done_with_its_rounds(records: list[Record], ended: str, most: int, says: str) -> None:
+    """There is no pair to decide: its rounds, the time budget, or what the conductor has written down end it."""
+    assert told(*records, ended=ended, max_rounds=most).ended == says
