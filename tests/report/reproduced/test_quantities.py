@@ -1,0 +1,171 @@
+"""The one quantity that decides a claim, its ends and its limits, and what it is made of: by hand."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from tests.report.conftest import ranked
+from tests.report.reproduced.test_stated import standing
+
+from bakeoff.judge import claims
+from bakeoff.judge.claim_quantity import quantity, standing_of
+from bakeoff.judge.epochs import WholeRun, WholeRuns
+from bakeoff.spec.published import Claim
+from bakeoff.spec.verdict import Interval
+from bakeoff.stats.together import Estimate, interval_of
+
+if TYPE_CHECKING:
+    from bakeoff.judge.outcome import ContenderOutcome
+
+
+def of_width(centre: float, half: float) -> Estimate:
+    """Make an estimate whose interval among one is so wide to either side."""
+    unit = interval_of(Estimate(0.0, 1.0, 4), 1).high
+    return Estimate(centre, half / unit, 4)
+
+
+@pytest.mark.parametrize(
+    ("told", "estimates", "expected"),
+    [
+        # A share lies between none of a step and all of it.
+        ({"kind": "most", "of": "compute"}, [(0.05, 0.1), (0.95, 0.1)], (0.95, 0.85, 1.0)),
+        ({"kind": "each", "of": "compute"}, [(0.05, 0.1), (0.95, 0.1)], (0.05, 0.0, 0.15)),
+        # By how much the first is less than the least of the others, at worst and at best.
+        ({"kind": "least", "of": "compute"}, [(0.2, 0.1), (0.9, 0.02), (0.5, 0.05), (0.6, 0.3)], (0.3, 0.0, 0.45)),
+        # A distance is none where an interval holds 0, on whichever side it reaches farther.
+        ({"kind": "within"}, [(0.02, 0.05)], (0.02, 0.0, 0.07)),
+        ({"kind": "within"}, [(-0.02, 0.05)], (0.02, 0.0, 0.07)),
+        ({"kind": "within"}, [(-0.2, 0.05), (0.1, 0.02)], (0.2, 0.15, 0.25)),
+        ({"kind": "mean-difference"}, [(-0.2, 0.05), (0.1, 0.03)], (0.15, 0.11, 0.19)),
+        ({"kind": "mostly-within"}, [(0.3, 0.1), (-0.1, 0.0), (0.2, 0.0)], (0.2, 0.2, 0.2)),
+        ({"kind": "mostly-within"}, [(0.1, 0.0), (-0.3, 0.1), (0.2, 0.0), (0.4, 0.0)], (0.3, 0.2, 0.4)),
+        ({"kind": "more"}, [(0.3, 0.1), (0.2, 0.05)], (0.2, 0.15, 0.25)),
+        ({"kind": "most"}, [(0.3, 0.1), (0.2, 0.05)], (0.3, 0.2, 0.4)),
+        ({"kind": "at-least"}, [(0.3, 0.1), (0.2, 0.05)], (0.3, 0.2, 0.4)),
+        ({"kind": "about"}, [(0.3, 0.1), (0.2, 0.05)], (0.25, 0.175, 0.325)),
+    ],
+)
+def test_a_quantity_has_the_interval_that_those_of_its_comparisons_leave(
+    told: dict[str, str], estimates: list[tuple[float, float]], expected: tuple[float, float, float]
+) -> None:
+    """Estimate, lower and upper end each follow from those of the comparisons."""
+    value = quantity(msgspec.convert({"text": ""} | told, Claim), [of_width(*one) for one in estimates], 1)
+    assert (value.estimate, value.low, value.high) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", ["mean", "less-time"])
+def test_a_mean_is_surer_than_each_of_its_comparisons(kind: str) -> None:
+    """Its interval is that of the sum of independent ones: by the root of their number narrower."""
+    value = quantity(msgspec.convert({"text": "", "kind": kind}, Claim), [of_width(one, 0.1) for one in (0.1, 0.3)], 1)
+    assert value.estimate == pytest.approx(0.2)
+    assert value.high - value.low < 0.2 / math.sqrt(2.0)
+
+
+@pytest.mark.parametrize(
+    ("told", "shares", "expected"),
+    [
+        ({"kind": "most", "percent": 25.0}, (0.25,), "holds"),
+        ({"kind": "each", "percent": 25.0}, (0.25,), "holds"),
+        ({"kind": "about", "percent": 25.0, "taken_percent": 12.5}, (0.125,), "holds"),
+        ({"kind": "about", "percent": 25.0, "taken_percent": 12.5}, (0.375,), "holds"),
+        ({"kind": "least"}, (0.25, 0.25), "does not hold"),
+    ],
+)
+def test_counts_that_are_just_what_is_claimed_are_within_it(
+    told: dict[str, Any], shares: tuple[float, ...], expected: str
+) -> None:
+    """Counts of a graph are exact: at most, at least and about hold at their ends, and less than others does not."""
+    claim = msgspec.convert({"text": "", "of": "constant folding"} | told, Claim)
+    value = quantity(claim, [Estimate(share, 0.0, 1.0) for share in shares], 1)
+    assert standing_of(claim, value, 0.05) == expected
+
+
+def test_an_interval_on_one_side_of_a_limit_alone_tells() -> None:
+    """Where it reaches beyond the other end of what is claimed, nothing is sure."""
+    about = Claim(text="", of="compute", kind="about", percent=50.0, taken_percent=10.0)
+    for centre in (0.42, 0.58):
+        assert standing_of(about, quantity(about, [of_width(centre, 0.05)], 1), 0.05) == "inconclusive"
+    mean = Claim(text="", kind="mean-difference", percent=6.0)
+    assert [standing(mean, one) for one in (0.05, -0.05, 0.07, -0.07)] == ["holds"] * 2 + ["does not hold"] * 2
+    slight = Claim(text="", percent=5.0)
+    assert standing(slight, 0.01) == "holds", "the margin itself is as small as the margin"
+
+
+def rows_of(**measured: tuple[ContenderOutcome, ...]) -> Any:
+    """Make a point of a study in which rows stand for contenders of the same names."""
+    (contenders,) = measured.values()
+    point = SimpleNamespace(title="one", rows={one.label: one.label for one in contenders}, left_out={})
+    return SimpleNamespace(point=point, outcome=SimpleNamespace(contenders=contenders, scalings=[], verdicts=[]))
+
+
+def ran(label: str, factor: float) -> ContenderOutcome:
+    """Make a contender that was run three times in full, and took so many times 10 s, most of that in epoch 1."""
+    runs = [
+        WholeRun(
+            total_s=10.0 * factor * share,
+            without_first_s=1.0,
+            epochs_s=[8.0 * share, 2.0 * factor * share],
+            loss=None,
+            accuracy=None,
+            flagged_epochs=0,
+        )
+        for share in (0.99, 1.0, 1.01)
+    ]
+    one = ranked(label, Interval(estimate=0.001, low=0.0009, high=0.0011), 0.1, 100)
+    peaks = [round(factor * share) for share in (999_000, 1_000_000, 1_001_000)]
+    return msgspec.structs.replace(one, whole=WholeRuns(steps=9, test_samples=0, runs=runs), memory_peaks_bytes=peaks)
+
+
+@pytest.mark.parametrize(
+    ("told", "size"), [({"of": "run"}, 2.0), ({"epoch": 2}, 2.0), ({"epoch": 1}, 1.0), ({"of": "memory"}, 0.5)]
+)
+def test_the_first_row_has_more_where_it_takes_less_time_or_more_memory(told: dict[str, Any], size: float) -> None:
+    """Of whole runs and of an epoch the speed counts, of memory the size: the first takes half of the second's here."""
+    claim = msgspec.convert({"text": "", "first": "quick", "second": "slow"} | told, Claim)
+    point = rows_of(both=(ran("quick", 1.0), ran("slow", 2.0)))
+    estimate = claims._estimate(claim, claims._Term(point, "quick", "slow"))
+    assert estimate is not None
+    assert estimate.centre == pytest.approx(math.log(size), abs=1e-4)
+    assert claims._estimate(claim, claims._Term(point, "quick", "nobody")) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"of": "run"}, "too few whole runs came to their end"),
+        ({"epoch": 2}, "too few whole runs came to their end"),
+        ({"of": "memory"}, "too few peaks of memory were read"),
+        ({"of": "overhead"}, "too few rounds"),
+        ({}, "too few rounds"),
+    ],
+)
+def test_what_has_no_interval_says_what_was_too_little(told: dict[str, Any], reason: str) -> None:
+    """Runs, peaks or rounds."""
+    claim = msgspec.convert({"text": ""} | told, Claim)
+    term = claims._Term(rows_of(both=(ran("quick", 1.0), ran("slow", 2.0))), "quick", "slow")
+    assert claims._unknown(claim, [term]) == reason
+
+
+def test_intervals_that_several_claims_read_are_counted_once() -> None:
+    """Whichever row comes first; another quantity, epoch or comparison is another one, and so is a sum of several."""
+    here, there = rows_of(both=()), rows_of(both=())
+    there.point.title = "another"
+
+    def keys(*points: Any, first: str = "a", second: str = "b", **told: Any) -> set[Any]:
+        claim = msgspec.convert({"text": "", "first": first, "second": second} | told, Claim)
+        return {*claims._keys(claim, [claims._Term(point, first, second) for point in points])}
+
+    assert keys(here) == keys(here, first="b", second="a") == keys(here, kind="most") == keys(here, kind="mean")
+    others = [
+        keys(here, of="memory"),
+        keys(here, epoch=2),
+        keys(there),
+        keys(here, there, kind="mean"),
+        keys(here, there, kind="grows"),
+    ]
+    assert len(keys(here).union(*others)) == 1 + len(others)
+    assert keys(here, there, kind="mean") == keys(here, there, kind="less-time")
