@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -175,13 +176,13 @@ def test_a_comparison_that_ran_apart_says_the_latest_reason_why() -> None:
     assert told(together, *made[1:]).resident
 
 
-def told(*records: Record, ended: str = "", **procedure: Any) -> Any:
-    """Give the outcome of a comparison of torch alone."""
-    asked = comparison(["torch"])
+def told(*records: Record, ended: str = "", labels: tuple[str, ...] = ("torch",), **procedure: Any) -> Any:
+    """Give the outcome of a comparison of torch alone, or of these contenders."""
+    asked = comparison(list(labels))
     asked = msgspec.structs.replace(asked, procedure=msgspec.structs.replace(asked.procedure, **procedure))
     begun = (msgspec.structs.replace(one, started_at="2026-11-28T12:00:00+00:00") for one in records)
     found = Records(records={str(place): one for place, one in enumerate(begun)}, damaged=[])
-    return assess(asked, found, None, ended, {"torch": certificate("torch")})
+    return assess(asked, found, Path(), ended, {label: certificate(label) for label in labels})
 
 
 @pytest.mark.parametrize(
@@ -198,3 +199,84 @@ def told(*records: Record, ended: str = "", **procedure: Any) -> Any:
 def test_a_contender_alone_is_done_with_its_rounds(records: list[Record], ended: str, most: int, says: str) -> None:
     """There is no pair to decide: its rounds, the time budget, or what the conductor has written down end it."""
     assert told(*records, ended=ended, max_rounds=most).ended == says
+
+
+def raced(numbers: range, torch_ns: int = 200, jax_ns: int = 100, **lost: tuple[int, ...]) -> list[Record]:
+    """Give rounds of torch and JAX with these steps; of the named one some have crashed."""
+    return [
+        on_time(timed(label, number, step_ns, step_ns, outcome="crashed" if number in lost.get(label, ()) else "done"))
+        for number in numbers
+        for label, step_ns in (("torch", torch_ns), ("jax", jax_ns))
+    ]
+
+
+def on_time(one: Record) -> Record:
+    """Return a record whose clock and counters agree."""
+    blocks = [
+        msgspec.structs.replace(
+            block, signals=msgspec.structs.replace(block.signals, wall_ns=block.lead_ns + block.elapsed_ns)
+        )
+        for block in one.blocks
+    ]
+    return msgspec.structs.replace(one, blocks=blocks)
+
+
+def of_both(*records: Record, ended: str = "", **procedure: Any) -> Any:
+    """Give the outcome of a comparison of torch and JAX."""
+    return told(*records, ended=ended, labels=("torch", "jax"), **procedure)
+
+
+@pytest.mark.parametrize(("margin", "kind"), [(0.05, "equal"), (0.01, "slower")])
+def test_a_pair_is_held_to_the_margin_of_its_comparison(margin: float, kind: str) -> None:
+    """Three percent are as good as equal within five, and slower beyond one."""
+    (pair,) = of_both(*raced(range(1, 21), 206, 200), margin=margin).verdicts
+    assert (pair.first, pair.second, pair.verdict) == ("torch", "jax", kind)
+
+
+def test_an_open_pair_says_what_has_ended_it() -> None:
+    """The time budget, or the most rounds; what nothing has ended would have more of them."""
+    few = raced(range(1, 3))
+    assert [one.stopped for one in of_both(*few).verdicts] == [""]
+    assert of_both(*few).ended == "unfinished"
+    assert [one.stopped for one in of_both(*few, ended="budget").verdicts] == ["budget"]
+    assert of_both(*few, ended="budget").ended == "budget"
+    assert of_both(*few, max_rounds=2).ended == "rounds"
+    assert of_both(*few, max_rounds=3).ended == "unfinished"
+
+
+def test_rounds_that_are_gone_are_named_where_the_comparison_has_ended() -> None:
+    """Those of a pair that had its rounds to the end, up to the last; nobody's who was given up for failing."""
+    gone = [one for one in raced(range(1, 4)) if (one.trial.contender.label, one.trial.round_number) != ("jax", 3)]
+    assert of_both(*gone).gone == {}
+    assert of_both(*gone, ended="budget").gone == {"jax": [3]}
+    assert of_both(*raced(range(1, 4)), ended="budget").gone == {}
+    failing = [
+        one
+        for one in raced(range(1, 4), jax=(1, 2))
+        if (one.trial.contender.label, one.trial.round_number) != ("jax", 3)
+    ]
+    assert of_both(*failing, ended="budget").gone == {}
+
+
+def test_a_conductor_that_had_nobody_left_leaves_an_open_pair_lost() -> None:
+    """Where one was given up; where both would have had rounds, some that were there are gone, and it goes on."""
+    assert of_both(*raced(range(1, 4), jax=(1, 2)), ended="decided").ended == "lost"
+    assert of_both(*raced(range(1, 3)), ended="decided").ended == "unfinished"
+    assert of_both(*raced(range(1, 4), jax=(1, 2, 3)), ended="decided").ended == "lost"
+
+
+def test_nobodys_rounds_are_calm_where_counters_tell_nothing() -> None:
+    """One disturbed round is enough not to be calm."""
+    unknown = [
+        msgspec.structs.replace(
+            one,
+            blocks=[
+                msgspec.structs.replace(block, signals=msgspec.structs.replace(block.signals, foreign_share=None))
+                for block in one.blocks
+            ],
+        )
+        for one in rounds(2)
+    ]
+    assert told(*unknown).calm is None
+    assert told(*rounds(2)).calm is True
+    assert told(timed("torch", 1, 100, 100, busy=(0,)), *rounds(2)[1:]).calm is False
