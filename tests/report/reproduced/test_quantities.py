@@ -89,6 +89,10 @@ def test_an_interval_on_one_side_of_a_limit_alone_tells() -> None:
     about = Claim(text="", of="compute", kind="about", percent=50.0, taken_percent=10.0)
     for centre in (0.42, 0.58):
         assert standing_of(about, quantity(about, [of_width(centre, 0.05)], 1), 0.05) == "inconclusive"
+    for kind in ("most", "within", "at-least"):
+        limited = msgspec.convert({"text": "", "kind": kind, "percent": 10.0}, Claim)
+        for centre in (0.09, 0.1):
+            assert standing_of(limited, quantity(limited, [of_width(centre, 0.05)], 1), 0.05) == "inconclusive"
     mean = Claim(text="", kind="mean-difference", percent=6.0)
     assert [standing(mean, one) for one in (0.05, -0.05, 0.07, -0.07)] == ["holds"] * 2 + ["does not hold"] * 2
     slight = Claim(text="", percent=5.0)
