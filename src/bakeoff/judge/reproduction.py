@@ -125,12 +125,17 @@ def hole(point: PointOutcome, row: str) -> str:
         return point.point.left_out[label]
     if point.outcome is None:
         return point.reason or "not run"
-    found = next((one for one in point.outcome.contenders if one.label == label), None)
+    found = next((one for one in point.outcome.contenders if one.plan.contender.label == label), None)
     if found is None:
         return point.outcome.comparison.excluded.get(label, "not run")
     # Of a certificate the first check that failed is enough here: the comparison's own report has them all.
     reason = found.reason.partition(";")[0] or found.status
-    return f"no passing certificate: {reason}" if found.status == "uncertified" else reason
+    # One that is ranked has a mark in its label: what ran is not what stands for the row.
+    said = {
+        "uncertified": f"no passing certificate: {reason}",
+        "ranked": f"in force was what nobody has asked for: {found.label}",
+    }
+    return said.get(found.status, reason)
 
 
 def pairs(study: StudyOutcome, published: PublishedStudy) -> list[PublishedPair]:

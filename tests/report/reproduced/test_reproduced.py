@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from tests.report.shown import data_of, html, markdown, printed
 
+from bakeoff.judge.reproduction import hole
 from bakeoff.report.forms import save
 from bakeoff.report.forms.pictures import render
 from bakeoff.report.pages import page_of
@@ -94,6 +95,19 @@ def test_every_claim_names_the_document(case: str, request: pytest.FixtureReques
     assert document.citation in printed(study, 400)
     assert document.citation.split(",")[0] in markdown(study)
     assert document.citation.split(",")[0] in html(study)
+
+
+def test_a_row_whose_settings_strayed_says_so(scaled: StudyOutcome) -> None:
+    """What ran with other settings than were asked for is no measurement of its row, and yet it was run."""
+    point = scaled.points[0]
+    assert point.outcome is not None
+    first, *others = point.outcome.contenders
+    (row,) = (row for row, label in point.point.rows.items() if label == first.label)
+    strayed = msgspec.structs.replace(first, label=f"{first.label} [threads=7]")
+    raced = msgspec.structs.replace(point.outcome, contenders=[strayed, *others])
+    told = hole(msgspec.structs.replace(point, outcome=raced), row)
+    assert told == f"in force was what nobody has asked for: {first.label} [threads=7]"
+    assert hole(point, row) == ""
 
 
 @pytest.mark.parametrize("width", [80, 120])

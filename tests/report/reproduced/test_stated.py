@@ -140,6 +140,9 @@ def test_percent_are_meant_as_the_document_means_them() -> None:
     assert percent_of(Claim(text=""), double) == pytest.approx(100.0)
     assert percent_of(Claim(text="", kind="less-time"), double) == pytest.approx(50.0)
     assert percent_of(Claim(text="", of="overhead", kind="most"), double) == pytest.approx(50.0)
+    assert [percent_of(Claim(text=""), wild) for wild in (-1e4, 1e4)] == pytest.approx(
+        [-100.0, 100.0 * math.exp(100.0)]
+    )
 
 
 @pytest.mark.parametrize(("there", "word"), [(2.0, ", by more"), (12.0, ""), (15.0, ", by less")])
