@@ -17,9 +17,12 @@ from bakeoff.judge.epochs import WholeRun, WholeRuns
 from bakeoff.spec.published import Claim
 from bakeoff.spec.verdict import Interval
 from bakeoff.stats.together import Estimate, interval_of
+from bakeoff.study.published import load
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome
+    from bakeoff.judge.study import StudyOutcome
+    from bakeoff.spec.published import ClaimKind
 
 
 def of_width(centre: float, half: float) -> Estimate:
@@ -173,3 +176,69 @@ def test_intervals_that_several_claims_read_are_counted_once() -> None:
     ]
     assert len(keys(here).union(*others)) == 1 + len(others)
     assert keys(here, there, kind="mean") == keys(here, there, kind="less-time")
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "second", "expected"),
+    [
+        ("within", "pytorch", "tensorflow", "does not hold"),
+        ("most", "tensorflow", "pytorch", "does not hold"),
+        ("more", "pytorch", "tensorflow", "does not hold"),
+        ("more", "tensorflow", "pytorch", "not measured"),
+        ("mean", "pytorch", "tensorflow", "not measured"),
+        ("at-least", "pytorch", "tensorflow", "not measured"),
+        ("mean-difference", "pytorch", "tensorflow", "not measured"),
+    ],
+)
+def test_rows_that_are_there_refute_what_is_said_of_every_pair(
+    scaled: StudyOutcome, kind: ClaimKind, first: str, second: str, expected: str
+) -> None:
+    """TensorFlow is faster than PyTorch here, and Jittor is missing: nothing holds by the others alone."""
+    published = load("shootout-table3")
+    claim = msgspec.structs.replace(
+        published.claims[0], kind=kind, first=first, second=second, then=("jittor",), taken_percent=0.0
+    )
+    (one,) = claims.judged(scaled, msgspec.structs.replace(published, claims=(claim,)))
+    assert (one.standing, one.reason) == (expected, "bakeoff has no framework 'jittor'")
+
+
+def test_what_nothing_decides_says_why_whatever_was_run(scaled: StudyOutcome) -> None:
+    """Its own reason counts before any other, and nothing that was measured stands beside it."""
+    published = load("shootout-table3")
+    for of in ("speed", "ticks"):
+        claim = msgspec.structs.replace(published.claims[0], of=of, unmeasured="it is a matter of taste")
+        (one,) = claims.judged(scaled, msgspec.structs.replace(published, claims=(claim,)))
+        assert (one.standing, one.percent, one.reason) == ("not measured", None, "it is a matter of taste")
+
+
+def test_ticks_of_comparisons_that_are_not_there_are_not_measured(scaled: StudyOutcome) -> None:
+    """As any other claim of which nothing was asked for here."""
+    published = load("shootout-table3")
+    claim = msgspec.structs.replace(published.claims[0], of="ticks")
+    nothing = msgspec.structs.replace(scaled, points=[])
+    (one,) = claims.judged(nothing, msgspec.structs.replace(published, claims=(claim,)))
+    assert (one.standing, one.reason) == ("not measured", "none of the rows can race here")
+
+
+def test_one_comparison_that_is_scaled_is_enough_for_the_scaled_variant(figure: StudyOutcome) -> None:
+    """Where a claim has one, it is not the variant that has left all of them out."""
+    published = load("dai2022-figure1")
+    small, whole = (
+        next(one for one in published.comparisons if bool(one.scaled) == is_scaled) for is_scaled in (True, False)
+    )
+    claim = Claim(text="", comparisons=(small.name, whole.name))
+    assert claims._left_out(figure, published, claim) == "none of the rows can race here"
+    alone = Claim(text="", comparisons=(whole.name,))
+    assert claims._left_out(figure, published, alone) == "not in the scaled variant"
+
+
+def test_a_share_that_is_least_needs_its_own_comparison_and_another() -> None:
+    """Without the one that it is about, or with that alone, nothing is told."""
+    claim = Claim(text="", of="compute", kind="least", first="a", comparisons=("one", "another"))
+    here, there = rows_of(both=()), rows_of(both=())
+    there.point.title = "another"
+    for points in ([here], [there]):
+        read = claims._read_shares(claim, points, {})
+        assert read.reason == "a comparison that it needs is not in what was asked for here"
+    both = claims._read_shares(claim, [here, there], {})
+    assert both.reason != "a comparison that it needs is not in what was asked for here"
