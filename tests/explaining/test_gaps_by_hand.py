@@ -1,0 +1,122 @@
+"""What a gap consists of, by hand: shares of traced steps, and the rows that they become."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bakeoff.judge.gap import Side, by_kind, by_layer, gap_of
+from bakeoff.spec.explained import OperationKind, Share, Traced
+
+if TYPE_CHECKING:
+    from bakeoff.judge.explanation import Row
+
+ROUNDS = range(1, 6)
+
+
+def share(kind: OperationKind, part: float, phase: Any = "forward", layer: str = "", **more: float) -> Share:
+    """Make a share of a step."""
+    return Share(kind=kind, phase=phase, layer=layer, share=part, **more)
+
+
+def side(label: str, step_s: float, *shares: Share, level: Any = "layers", noise: float = 0.001) -> Side:
+    """Make a contender whose traces are the same in each round, and whose rounds differ by a little."""
+    traced = {number: Traced(level=level, shares=list(shares)) for number in ROUNDS}
+    rounds_s = {number: step_s * (1.0 + noise * (number % 3 - 1)) for number in range(1, 11)}
+    return Side(label, step_s, rounds_s, traced)
+
+
+def row_of(rows: list[Row], **wanted: str) -> Row:
+    """Give the only row of a kind, phase or layer."""
+    (found,) = (row for row in rows if all(getattr(row, name) == value for name, value in wanted.items()))
+    return found
+
+
+QUICK = side(
+    "quick",
+    0.010,
+    share("convolution", 0.30, layer="stem", launches=3.0, inferred=0.03),
+    share("convolution", 0.10, "backward", layer="stem"),
+    share("idle", 0.12),
+    share("optimiser", 0.28, "optimiser"),
+)
+SLOW = side(
+    "slow",
+    0.020,
+    share("convolution", 0.20, layer="stem", launches=5.0, inferred=0.10),
+    share("convolution", 0.15, "backward", layer="stem"),
+    share("data movement", 0.25, layer="head"),
+    share("idle", 0.04),
+    share("optimiser", 0.16, "optimiser"),
+)
+"""Shares have 0.8 as their sum: what traces leave out is in no row, and rows are parts of all the same."""
+
+
+def test_rows_are_parts_of_the_raced_step_of_each_side() -> None:
+    """Each kind in each phase by itself, on both sides, also what only one has; the largest difference first."""
+    found = gap_of(QUICK, SLOW)
+    assert (found.first, found.first_s, found.second, found.second_s) == ("quick", 0.010, "slow", 0.020)
+    told = [(row.kind, row.phase, round(1e3 * row.first_s, 3), round(1e3 * row.second_s, 3)) for row in found.by_kind]
+    assert told == [
+        ("data movement", "forward", 0.0, 6.25),
+        ("convolution", "backward", 1.25, 3.75),
+        ("convolution", "forward", 3.75, 5.0),
+        ("idle", "forward", 1.5, 1.0),
+        ("optimiser", "optimiser", 3.5, 4.0),
+    ]
+    mirrored = gap_of(SLOW, QUICK)
+    assert row_of(mirrored.by_kind, kind="data movement").gap_s == pytest.approx(-0.00625)
+    assert mirrored.by_kind[0].kind == "data movement", "the largest is first, whichever side has it"
+
+
+def test_a_layers_row_has_its_phase_and_what_is_in_none_its_kind() -> None:
+    """Kinds of one layer in one phase are one row."""
+    rows = gap_of(QUICK, SLOW).by_layer
+    assert {(row.kind, row.phase, row.layer) for row in rows} == {
+        (None, "forward", "head"),
+        (None, "backward", "stem"),
+        (None, "forward", "stem"),
+        ("idle", "forward", ""),
+        ("optimiser", "optimiser", ""),
+    }
+    assert by_kind(share("idle", 0.1, layer="stem")).layer == ""
+    assert by_layer(share("idle", 0.1, layer="stem")).kind is None
+
+
+@pytest.mark.parametrize("levels", [("layers", "kinds"), ("kinds", "layers"), ("kinds", "kinds")])
+def test_layers_are_told_where_both_sides_tell_them(levels: tuple[str, str]) -> None:
+    """One that tells kinds alone leaves the table of kinds."""
+    first, second = (
+        side(one.label, one.step_s, *one.traced[1].shares, level=level)
+        for one, level in zip((QUICK, SLOW), levels, strict=True)
+    )
+    found = gap_of(first, second)
+    assert found.by_kind
+    assert found.by_layer == []
+
+
+def test_launches_and_what_was_placed_by_a_rule_are_each_sides_own() -> None:
+    """Launches are the mean of rounds; what a rule has placed is a share of the time of both together."""
+    row = row_of(gap_of(QUICK, SLOW).by_kind, kind="convolution", phase="forward")
+    assert (row.first_launches, row.second_launches) == (3.0, 5.0)
+    assert row.inferred_share == pytest.approx((0.03 * 0.010 + 0.10 * 0.020) / (0.00375 + 0.005))
+    nothing = side("nothing", 0.010, share("idle", 1.0), share("convolution", 0.0))
+    assert row_of(gap_of(nothing, nothing).by_kind, kind="convolution").inferred_share == 0.0
+
+
+def test_a_difference_is_between_the_second_and_the_first() -> None:
+    """Its interval holds what the rows say, and a row that differs for certain is told apart."""
+    row = row_of(gap_of(QUICK, SLOW).by_kind, kind="data movement")
+    assert row.told_apart
+    assert row.difference_s is not None
+    assert row.difference_s.low < 0.00625 < row.difference_s.high
+    assert row.difference_s.low > 0.0
+
+
+@pytest.mark.parametrize(("part", "is_told"), [(0.0040, False), (0.0060, True)])
+def test_rows_of_less_than_half_a_percent_of_a_step_are_never_told_apart(part: float, is_told: bool) -> None:  # noqa: FBT001
+    """On the mean of both sides, of the mean of their steps: a row that one side alone has counts by half of it."""
+    whole = side("whole", 0.010, share("idle", 1.0), noise=1e-6)
+    more = side("more", 0.010, share("idle", 1.0 - 2.0 * part), share("other", 2.0 * part), noise=1e-6)
+    assert row_of(gap_of(whole, more).by_kind, kind="other").told_apart == is_told
