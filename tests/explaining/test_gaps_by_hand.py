@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.explaining.conftest import planned, timed
+from tests.report.conftest import outcome
 
+from bakeoff.judge import gap
 from bakeoff.judge.gap import Side, by_kind, by_layer, gap_of
 from bakeoff.spec.explained import OperationKind, Share, Traced
 
 if TYPE_CHECKING:
     from bakeoff.judge.explanation import Row
+    from bakeoff.judge.outcome import Outcome
 
 ROUNDS = range(1, 6)
 
@@ -120,3 +124,52 @@ def test_rows_of_less_than_half_a_percent_of_a_step_are_never_told_apart(part: f
     whole = side("whole", 0.010, share("idle", 1.0), noise=1e-6)
     more = side("more", 0.010, share("idle", 1.0 - 2.0 * part), share("other", 2.0 * part), noise=1e-6)
     assert row_of(gap_of(whole, more).by_kind, kind="other").told_apart == is_told
+
+
+def test_a_row_is_held_against_the_mean_of_both_steps() -> None:
+    """A quarter of a percent of the longer step is more than that of the shorter one, and less than that of both."""
+    short = side("short", 0.010, share("idle", 1.0), noise=1e-6)
+    long = side("long", 0.030, share("idle", 0.995), share("other", 0.005), noise=1e-6)
+    assert not row_of(gap_of(short, long).by_kind, kind="other").told_apart
+
+
+def test_a_rows_time_is_by_the_mean_of_its_rounds() -> None:
+    """So that rows have the step as their sum, also where one round is unlike the others; raced are common rounds."""
+    parts = {number: 0.6 if number == 5 else 0.1 for number in ROUNDS}
+    traced = {
+        number: Traced(level="kinds", shares=[share("idle", part), share("other", 1.0 - part)])
+        for number, part in parts.items()
+    }
+    uneven = Side("uneven", 0.010, dict.fromkeys(range(3, 13), 0.01), traced)
+    rows = gap_of(uneven, SLOW).by_kind
+    assert row_of(rows, kind="idle").first_s == pytest.approx(0.002)
+    assert sum(row.first_s for row in rows) == pytest.approx(0.010)
+
+
+@pytest.fixture
+def raced_sides(monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    """Give a race of four, of which one was not traced and one is on two devices."""
+    untraced = Side("untraced", 0.015, QUICK.rounds_s, {})
+    double = side("double", 0.005, share("idle", 1.0))
+    monkeypatch.setattr(gap, "_sides", lambda outcome, records: [SLOW, double, untraced, QUICK])
+    on_two = planned("double", devices="2")
+    contenders = [timed(one.label, 1e3 * one.step_s) for one in (SLOW, untraced, QUICK)]
+    return outcome([*contenders, timed("double", 5.0, plan=on_two)], [])
+
+
+def test_a_gap_is_of_two_that_were_traced_on_as_many_devices(raced_sides: Outcome) -> None:
+    """The faster one first, whatever the order of contenders."""
+    assert [(one.first, one.second) for one in gap.gaps(raced_sides, [])] == [("quick", "slow")]
+
+
+def test_what_one_spends_less_on_is_of_some_kinds_all_together(raced_sides: Outcome) -> None:
+    """Of two that were traced in the same rounds, and of no one else."""
+    kinds: set[OperationKind] = {"convolution", "idle"}
+
+    def less(before: str, after: str) -> Any:
+        return gap.less_in(kinds, raced_sides, [], before=before, after=after)
+
+    assert less("slow", "quick").estimate == pytest.approx(0.00975 - 0.0065)
+    assert less("quick", "slow").estimate == pytest.approx(0.0065 - 0.00975)
+    for before, after in (("slow", "nobody"), ("nobody", "quick"), ("slow", "untraced")):
+        assert less(before, after) is None
