@@ -157,9 +157,13 @@ def raced_sides(monkeypatch: pytest.MonkeyPatch) -> Outcome:
     return outcome([*contenders, timed("double", 5.0, plan=on_two)], [])
 
 
-def test_a_gap_is_of_two_that_were_traced_on_as_many_devices(raced_sides: Outcome) -> None:
+def test_a_gap_is_of_two_that_were_traced_on_as_many_devices(
+    raced_sides: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The faster one first, whatever the order of contenders."""
     assert [(one.first, one.second) for one in gap.gaps(raced_sides, [])] == [("quick", "slow")]
+    monkeypatch.setattr(gap, "_sides", lambda outcome, records: [QUICK, SLOW._replace(step_s=0.001)])
+    assert [(one.first, one.second) for one in gap.gaps(raced_sides, [])] == [("slow", "quick")]
 
 
 def test_what_one_spends_less_on_is_of_some_kinds_all_together(raced_sides: Outcome) -> None:

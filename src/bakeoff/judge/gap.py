@@ -101,8 +101,6 @@ def less_in(
         return None
     first, second = known[after], known[before]
     rounds = sorted(first.traced.keys() & second.traced.keys())
-    if not rounds:
-        return None
     rows = _rows(first, second, rounds, lambda share: Place(None, "", _TOGETHER if share.kind in kinds else ""))
     return next((row.difference_s for row in rows if row.layer == _TOGETHER), None)
 

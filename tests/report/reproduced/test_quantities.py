@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from tests.report.conftest import ranked
+from tests.report.conftest import ranked, verdict
 from tests.report.reproduced.test_stated import standing
 
 from bakeoff.judge import claims
@@ -242,3 +242,33 @@ def test_a_share_that_is_least_needs_its_own_comparison_and_another() -> None:
         assert read.reason == "a comparison that it needs is not in what was asked for here"
     both = claims._read_shares(claim, [here, there], {})
     assert both.reason != "a comparison that it needs is not in what was asked for here"
+
+
+def test_what_has_more_is_held_against_its_neighbour_alone() -> None:
+    """Each row against the next; of what is alike each two of all; of what is about rows each by itself."""
+    told = {"text": "", "first": "a", "second": "b", "then": ("c",)}
+    pairs = {
+        (kind, of): claims._pairs(msgspec.convert(told | {"kind": kind, "of": of}, Claim))
+        for kind, of in (("more", "speed"), ("within", "speed"), ("most", "overhead"))
+    }
+    assert pairs["more", "speed"] == [("a", "b"), ("b", "c")]
+    assert pairs["within", "speed"] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert pairs["most", "overhead"] == [("a", ""), ("b", ""), ("c", "")]
+
+
+def test_a_pair_that_is_early_is_no_estimate_yet() -> None:
+    """Neither of two rows nor of one on several devices, of whichever the scalings are."""
+    sure = verdict("slow", "quick", "slower", 2.0, 1.9, 2.1)
+    early = msgspec.structs.replace(sure, rounds=2, fewest=3)
+    for pair, is_known in ((sure, True), (early, False)):
+        point = rows_of(both=(ran("quick", 1.0), ran("slow", 2.0)))
+        point.outcome.verdicts = [pair]
+        point.outcome.scalings = [
+            SimpleNamespace(label="slow", verdict=msgspec.structs.replace(pair, ratio=0.5, low=0.4, high=0.6)),
+            SimpleNamespace(label="quick", verdict=msgspec.structs.replace(pair, ratio=0.8, low=0.7, high=0.9)),
+        ]
+        estimate = claims._estimate(Claim(text=""), claims._Term(point, "quick", "slow"))
+        overhead = claims._estimate(Claim(text="", of="overhead", kind="most"), claims._Term(point, "quick", ""))
+        assert (estimate is not None, overhead is not None) == (is_known, is_known)
+        if estimate and overhead:
+            assert (estimate.centre, overhead.centre) == pytest.approx((math.log(2.0), -math.log(0.8)))
