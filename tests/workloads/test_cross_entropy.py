@@ -101,3 +101,14 @@ def test_samples_held_against_each_other_have_no_gradients_of_their_own(tmp_path
     with pytest.raises(ModelFileError, match=r"mine.py:\d+: in forward: .* 4 samples and an array \(1, 1\) for one"):
         check_model(loaded, loaded.size("full"), "per-sample-gradients")
     check_model(loaded, loaded.size("full"), "train")
+
+
+def test_a_model_that_counts_on_its_batch_has_no_per_sample_gradients(tmp_path: Path) -> None:
+    """Told with the line, and that each sample is a batch there."""
+    forward = "return nn.reshape(self.head(x), (size.batch_size, 5))"
+    loaded = load(write(tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", forward, "return nn.mean(outputs, (0, 1))"))
+    with pytest.raises(
+        ModelFileError, match=r"mine.py:\d+: in forward: nn.reshape .* each sample is a batch of its own"
+    ):
+        check_model(loaded, loaded.size("full"), "per-sample-gradients")
+    check_model(loaded, loaded.size("full"), "train")

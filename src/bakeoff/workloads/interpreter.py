@@ -105,8 +105,12 @@ def _in_loss(path: str, size: Size) -> Iterator[None]:
 def _check_one_sample(build: Callable[[Any, Size], Any], size: Size, at: str, outputs: Any) -> None:
     """Raise ModelFileError where the outputs have another axis that counts samples: no loss is one sample's then."""
     single = msgspec.structs.replace(size, batch_size=1)
-    with told(build.__code__.co_filename, "forward"):
-        one = forward(lambda nn, _: build(nn, size), single, Counter(), trains=True)
+    try:
+        with told(build.__code__.co_filename, "forward"):
+            one = forward(lambda nn, _: build(nn, size), single, Counter(), trains=True)
+    except ModelFileError as error:
+        msg = f"{error} (with per-sample gradients each sample is a batch of its own)"
+        raise ModelFileError(msg) from None
     if isinstance(outputs, Shape) and isinstance(one, Shape) and outputs.dims[1:] != one.dims[1:]:
         msg = (
             f"{at}: the model returns {outputs!r} for {size.batch_size} samples and {one!r} for one: each sample is "
