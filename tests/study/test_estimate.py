@@ -160,11 +160,161 @@ def test_on_several_devices_comparisons_run_side_by_side() -> None:
         ([(4, 2), (1, 1), (1, 1)], 2, 5.0),
         ([(4, 16)], 8, 8.0),
         ([(4, 4)], 1, 16.0),
+        ([(3, 1), (3, 1), (5, 1)], 2, 6.0),
+        ([(4, 1), (2, 2), (1, 1)], 2, 7.0),
+        ([(5, 1), (1, 1)], 2, 5.0),
     ],
 )
 def test_the_last_of_several_jobs(jobs: list[tuple[float, int]], devices: int, ends: float) -> None:
     """The longest begin first; one that needs several waits for them, or shares fewer for longer."""
     assert makespan(jobs, devices) == ends
+
+
+BOTH = {"fake": cost(), "fake:step_ms=2": cost()}
+AS_HERE_S = 2 * (20 + 10 + 5 * 30 + 3 * (10 + 1000 * 0.5))
+"""On an A100 as fast as this machine."""
+
+FASTER_S = 2 * (20 + 10 + 5 * (10 + 20 / 0.5 * 0.032) + 3 * (10 + 1000 * 0.032))
+"""Where a published step of 32 ms stands for both."""
+
+
+def changed(told: Foreseen, **changes: Any) -> Foreseen:
+    """Give what was foreseen with another point: fields of its own, and of its forecast."""
+    (point,) = told.points
+    assert point.forecast is not None
+    own = {name: value for name, value in changes.items() if name in ForeseenPoint.__struct_fields__}
+    rest = {name: value for name, value in changes.items() if name not in own}
+    forecast = msgspec.structs.replace(point.forecast, **rest)
+    return msgspec.structs.replace(told, points=[msgspec.structs.replace(point, forecast=forecast, **own)])
+
+
+def both_as(values_ms: tuple[float, ...], **machine: str) -> PublishedStudy:
+    """Give published figures by which both contenders have the same step."""
+    given = slow_gpu()
+    (declared,) = given.comparisons
+    figures = tuple(msgspec.structs.replace(one, values=values_ms, **machine) for one in declared.figures)
+    return msgspec.structs.replace(given, comparisons=(msgspec.structs.replace(declared, figures=figures),))
+
+
+def test_what_is_assumed_of_places_is_what_is_counted_with() -> None:
+    """6.25 W a core, 400 W an A100, 100 nodes of 8, 300 s until a job runs: all in the figures, high ends as well."""
+    told = estimate([measured(full(), BOTH)] * 801, CORES)
+    here, one, eight, cluster = told.figures
+    hours = 801 * 1000 / 3600
+    assert here.device_hours == pytest.approx((hours, hours))
+    assert here.kwh == pytest.approx((hours * 12.5 / 1000, hours * 12.5 / 1000))
+    assert one.kwh == pytest.approx(one.device_hours.times(0.4))
+    each_s = one.seconds.low / 801
+    assert eight.seconds == pytest.approx((101 * each_s, 101 * each_s))
+    assert (cluster.place, cluster.seconds) == ("100 nodes", pytest.approx((2 * (each_s + 300), 2 * (each_s + 300))))
+
+
+def test_however_fast_a_step_is_a_rounds_blocks_last() -> None:
+    """Eight turns of 30 and 75 ms, and 150 ms of steps waited for: 0.99 s, which a step of a hundredth does not cut."""
+    study = declare(both_as((32.0,)), full=True, device="cpu")
+    told = estimate([measured(study, dict.fromkeys(BOTH, cost(step_s=3.2)))], CORES)
+    assert places(told)["one A100"].low == pytest.approx(2 * (20 + 10 + 5 * 10.99 + 3 * (10 + 1000 * 0.032)))
+
+
+def test_what_cannot_be_had_is_in_no_figure_and_no_assumption() -> None:
+    """A comparison with a problem is neither counted nor unknown, and what its document published is not told."""
+    plain = msgspec.structs.replace(measured(full(), BOTH), study=msgspec.structs.replace(full(), reproduces=None))
+    lost = ForeseenPoint(title=full().points[0].title, basis="rough", low_s=0.0, high_s=0.0, problem="no memory")
+    told = estimate([plain, Foreseen(study=full(), points=[lost])], CORES)
+    assert told == estimate([plain], CORES)
+    assert told.comparisons == 1
+
+
+def test_a_contender_on_two_devices_takes_two_there_and_this_machine_once() -> None:
+    """On one A100 it takes twice as long, and twice the hours anywhere; this machine is one, however many it plays."""
+    known = measured(full(), BOTH)
+    comparison = known.points[0].forecast.comparison  # type: ignore[union-attr]
+    first, second = comparison.contenders
+    options = second.contender.options | {"devices": "2"}
+    wide = msgspec.structs.replace(second, contender=msgspec.structs.replace(second.contender, options=options))
+    several = changed(known, comparison=msgspec.structs.replace(comparison, contenders=[first, wide]))
+    here, one, eight, _ = estimate([several], CORES).figures
+    alone_s = places(estimate([known], CORES))["one A100"].low
+    assert (here.seconds, here.device_hours.low) == ((1000.0, 1000.0), pytest.approx(1000 / 3600))
+    assert (one.seconds.low, eight.seconds.low) == pytest.approx((2 * alone_s, alone_s))
+    assert one.device_hours.low == eight.device_hours.low == pytest.approx(2 * alone_s / 3600)
+
+
+def test_what_was_measured_at_another_size_is_taken_as_measured() -> None:
+    """Its times are as good there, and what is assumed of steps is said; so it is of what has rough times alone."""
+    known = measured(full(), BOTH)
+    counted, rough = changed(known, basis="counted"), changed(known, basis="rough")
+    assert places(estimate([counted], CORES)) == places(estimate([known], CORES))
+    for one in (known, counted, rough):
+        assert any(said.startswith("A step on an A100 is") for said in estimate([one], CORES).assumptions)
+    declared = estimate([changed(known, basis="declared")], CORES).assumptions
+    assert not any(said.startswith("A step on an A100 is") for said in declared)
+
+
+def test_traces_and_rounds_until_the_last_look_are_counted() -> None:
+    """Two rounds of traces take as long as rounds; five rounds at least and seven at most make a range, or none."""
+    study = msgspec.structs.replace(full(), reproduces=None)
+    known = msgspec.structs.replace(measured(full(), BOTH), study=study)
+    ranged = changed(known, most_rounds=7, trace_rounds=2)
+    low_s = AS_HERE_S + 2 * 2 * 30
+    assert places(estimate([ranged], CORES))["one A100"] == pytest.approx((low_s, low_s + 2 * 2 * 30))
+    open_ended = changed(known, most_rounds=None, high_s=None)
+    for figure in estimate([known, open_ended], CORES).figures:
+        assert figure.seconds.high is figure.device_hours.high is figure.kwh.high is None
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        (both_as((32.0,)), FASTER_S),
+        (both_as((1000.0,)), AS_HERE_S),
+        (msgspec.structs.replace(both_as((32.0,)), rows=tuple(
+            msgspec.structs.replace(one, device="cpu") for one in slow_gpu().rows)), AS_HERE_S),
+    ],
+)  # fmt: skip
+def test_a_published_step_counts_where_a_gpu_took_it_and_it_is_shorter(given: PublishedStudy, seconds: float) -> None:
+    """A slower one, and one that a processor took, leave the step as it is here."""
+    told = estimate([measured(declare(given, full=True, device="cpu"), BOTH)], CORES)
+    assert places(told)["one A100"].low == pytest.approx(seconds)
+
+
+def test_a_published_step_is_not_used_where_steps_are_smaller_here() -> None:
+    """Scaled down, a step is assumed as fast as here also where the document's GPU is no faster than an A100."""
+    scaled = declare(both_as((32.0,)), device="cpu")
+    told = estimate([measured(scaled, BOTH)], CORES)
+    whole_s = places(told)["one A100"].low - 2 * (20 + 10 + 5 * 30)
+    assert whole_s >= 0
+    assert "as fast as here" in " ".join(told.assumptions)
+    assert "no longer than the document's own" not in " ".join(told.assumptions)
+
+
+def test_of_two_gpus_the_shorter_step_is_taken_and_each_is_said_once() -> None:
+    """Both are no faster than an A100, so that it takes no longer than the faster of them."""
+    given = both_as((32.0,))
+    (declared,), (machine,) = given.comparisons, given.machines
+    quicker = tuple(msgspec.structs.replace(one, values=(16.0,), machine="newer") for one in declared.figures)
+    slower = tuple(msgspec.structs.replace(one, machine=machine.name) for one in declared.figures)
+    both = msgspec.structs.replace(
+        given,
+        machines=(machine, msgspec.structs.replace(machine, name="newer")),
+        comparisons=(msgspec.structs.replace(declared, figures=(*quicker, *slower)),),
+    )
+    told = estimate([measured(declare(both, full=True, device="cpu"), BOTH)] * 2, CORES)
+    each_s = 20 + 10 + 5 * (10 + max(LEAST_STEPS_S, 20 / 0.5 * 0.016)) + 3 * (10 + 1000 * 0.016)
+    assert places(told)["one A100"].low == pytest.approx(2 * 2 * each_s)
+    said = " ".join(told.assumptions)
+    assert f"faster than an A100: newer: a page of both; {machine.name}: a page of both." in said
+
+
+def test_where_one_row_alone_has_a_published_step_nothing_follows(tmp_path: Path) -> None:
+    """A comparison that was never run needs the step of each contender: one figure is not enough."""
+    given = slow_gpu()
+    (declared,) = given.comparisons
+    half = msgspec.structs.replace(
+        given, comparisons=(msgspec.structs.replace(declared, figures=declared.figures[:1]),)
+    )
+    told = estimate([foreseen(declare(half, full=True, device="cpu"), tmp_path)], CORES)
+    assert [figure.unknown for figure in told.figures] == [1] * 4
 
 
 @pytest.mark.parametrize("changes", [{"other": "another network"}, {"unit": "tokens/s"}])
@@ -184,7 +334,7 @@ def test_what_cannot_race_here_takes_no_part_of_the_declared_minutes(tmp_path: P
     absent = msgspec.structs.replace(whole, name="jittor alone", rows=("jittor",), figures=())
     scaled = declare(msgspec.structs.replace(given, comparisons=(whole, absent)), device="cpu")
     (told,) = foreseen(scaled, tmp_path).points
-    assert told.low_s == 60.0 * given.minutes * 2 / 4
+    assert told.low_s == told.high_s == 60.0 * given.minutes * 2 / 4
 
 
 def test_before_a_study_its_time_is_told_by_what_it_declares_then_by_what_was_measured(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def forecast(comparison: Comparison, results: Path, before: Earlier | None = Non
         fewest_rounds=fewest,
         most_rounds=most,
         budget_rounds=None,
-        low_s=len(plans) * (CERTIFICATE_S + min(fewest, LOOKS[0]) * ROUND_S),
+        low_s=len(plans) * (CERTIFICATE_S + fewest * ROUND_S),
         high_s=len(plans) * SMALL_CONTENDER_S,
     )
     return within(told) if is_known else told
