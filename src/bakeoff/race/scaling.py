@@ -157,7 +157,7 @@ def check_gpus(plans: Sequence[ContenderPlan]) -> None:
     most = max((plan.devices for plan in plans if plan.contender.on_cuda), default=1)
     known = len(visible()) if most > 1 else most
     if most > known:
-        label = next(plan.contender.label for plan in plans if plan.devices == most)
+        label = next(plan.contender.label for plan in plans if plan.contender.on_cuda and plan.devices == most)
         msg = f"{label} needs {most} GPUs, and {known} may be taken here; valid: devices up to {known}"
         raise UsageError(msg)
 
