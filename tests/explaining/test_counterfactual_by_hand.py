@@ -38,6 +38,7 @@ class World:
         self.traced: list[tuple[str, Request]] = []
         self.asked_for: list[Link] = []
         self.untraced: set[str] = set()
+        self.suspects: list[Suspect] = []
         self.seen: list[Event] = []
         self.devices = {QUICK: "1", SLOW: "1", SLOWER: "1"}
         self.gaps = [
@@ -60,7 +61,7 @@ class World:
 
     def link(self, _: Explanation, of: Gap, __: Request) -> Link:
         """Give the suspects of a gap."""
-        link = Link(first=of.first, second=of.second, suspects=[], labels={SWITCH: f"{of.second}:{SWITCH}"})
+        link = Link(first=of.first, second=of.second, suspects=self.suspects, labels={SWITCH: f"{of.second}:{SWITCH}"})
         self.asked_for.append(link)
         return link
 
@@ -198,17 +199,20 @@ def test_threads_are_asked_for_where_any_contender_is_on_several_devices(world: 
 
 
 def test_late_steps_are_run_where_denormal_numbers_are_suspected(world: World) -> None:
-    """By one suspect of several."""
-    (of, *_) = world.gaps
-    row_one, by_cause = (
+    """By one suspect of several: they are behind the other stages of its race."""
+    world.suspects = [
         Suspect(first=QUICK, second=SLOW, label=SLOW, cause=cause, switch=SWITCH) for cause in ("", DENORMALS)
-    )
-    link = world.link(world.explained(), of, Request(workload="mlp-mnist"))
-    write_checks(world.folder, Checks(links=[msgspec.structs.replace(link, suspects=[row_one, by_cause])]))
-    assert not is_checked(world.folder)
-    raced = Link(first=QUICK, second=SLOW, suspects=[row_one, by_cause], labels=link.labels)
-    assert counterfactual._stages(raced) == (*counterfactual.STAGES, late.wanted)
-    assert counterfactual._stages(link) == counterfactual.STAGES
+    ]
+    world.check()
+    assert [stages for _, stages in world.ran] == [(*counterfactual.STAGES, late.wanted)] * 2
+
+
+def test_suspects_that_no_time_was_left_for_are_looked_for_again(world: World) -> None:
+    """The race that they are of may have gone on since, and told more rows apart."""
+    world.check(budget_s=1.0)
+    assert (len(world.asked_for), world.ran) == (2, [])
+    world.check()
+    assert len(world.asked_for) == 4
 
 
 def test_what_one_contender_takes_more_on_several_devices_is_no_gap_to_check(world: World) -> None:
@@ -220,6 +224,11 @@ def test_what_one_contender_takes_more_on_several_devices_is_no_gap_to_check(wor
 def test_suspects_are_checked_when_none_is_missing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not before they were looked for, nor while one of two races lacks its end, nor where one more is suspected."""
     monkeypatch.setattr(counterfactual.explained, "explain", lambda _: world.explained())
+    gaps, world.gaps = world.gaps, []
+    assert not is_checked(world.folder), "nobody has looked yet whether there is a gap"
+    world.check()
+    assert is_checked(world.folder)
+    world.gaps = gaps
     assert not is_checked(world.folder)
     world.check()
     assert is_checked(world.folder)
@@ -239,3 +248,7 @@ def test_suspects_are_checked_when_none_is_missing(world: World, monkeypatch: py
     for about, is_known in (({}, True), ({"kind": "optimiser"}, False), ({"phase": "forward"}, False)):
         write_checks(world.folder, noted(**about))
         assert is_checked(world.folder) == is_known
+    layer = msgspec.structs.replace(row("convolution", 1.0, 4.0), kind=None, layer="stem")
+    world.gaps[0] = msgspec.structs.replace(world.gaps[0], by_layer=[layer])
+    write_checks(world.folder, noted())
+    assert is_checked(world.folder), "notes of before layers were looked into have none of them"
