@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +19,12 @@ from bakeoff.race import budget, counterfactual
 from bakeoff.race.counterfactual import check, gaps_to_fastest, is_checked, lacks
 from bakeoff.race.progress import Event, Prepared, Running
 from bakeoff.race.stages import explain, late
+from bakeoff.race.stages.stage import Checkpoint, State, Wanted
 from bakeoff.spec.request import Request
 from bakeoff.spec.verdict import Interval
-from bakeoff.store.files import COMPARISON_FILE, write_end
+from bakeoff.store.files import COMPARISON_FILE, read_record, write_end, write_record
 
+KEPT = Path(__file__).parents[2] / "docs" / "records" / "mlp-mnist-07d5"
 QUICK, SLOW, SLOWER = "quick", "slow", "slower"
 SWITCH = "donate=yes"
 STEP_S = Interval(estimate=0.001, low=0.001, high=0.001)
@@ -252,3 +255,27 @@ def test_suspects_are_checked_when_none_is_missing(world: World, monkeypatch: py
     world.gaps[0] = msgspec.structs.replace(world.gaps[0], by_layer=[layer])
     write_checks(world.folder, noted())
     assert is_checked(world.folder), "notes of before layers were looked into have none of them"
+
+
+@pytest.mark.parametrize(
+    ("wishes", "lacking"), [([], False), ([Checkpoint()], False), ([Checkpoint(), Wanted((), list)], True)]
+)
+def test_traces_are_lacking_where_a_trial_of_them_would_be_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wishes: list[Any], *, lacking: bool
+) -> None:
+    """In so many rounds as are asked for; a trial that came to nothing is run again, and so it is not there."""
+    for name in ("comparison.json", "r01-torch/record.json", "r01-jax/record.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(KEPT / name, tmp_path / name)
+    kept = read_record(tmp_path / "r01-jax")
+    trace = msgspec.structs.replace(kept.trial, purpose="explain")
+    write_record(tmp_path / "r01-jax", msgspec.structs.replace(kept, trial=trace, outcome="crashed", reason="it ended"))
+    told = []
+
+    def wanted(state: State, *, rounds: int | None) -> list[Any]:
+        told.append((list(state.records), rounds))
+        return wishes
+
+    monkeypatch.setattr(explain, "wanted", wanted)
+    assert counterfactual.lacks_traces(tmp_path, 7) is lacking
+    assert told == [(["r01-torch"], 7)]
