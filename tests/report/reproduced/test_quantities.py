@@ -272,3 +272,12 @@ def test_a_pair_that_is_early_is_no_estimate_yet() -> None:
         assert (estimate is not None, overhead is not None) == (is_known, is_known)
         if estimate and overhead:
             assert (estimate.centre, overhead.centre) == pytest.approx((math.log(2.0), -math.log(0.8)))
+
+
+@pytest.mark.parametrize(("there", "is_read"), [("abc", True), ("ab", True), ("a", False), ("bc", False)])
+def test_the_least_of_several_comparisons_needs_the_one_that_it_is_said_of(there: str, *, is_read: bool) -> None:
+    """The first that a claim names is said to have the least: the least of the others answers nothing."""
+    claim = SimpleNamespace(kind="least", comparisons=("a", "b", "c"), rows=(), of="shares")
+    points = [SimpleNamespace(point=SimpleNamespace(title=title)) for title in there]
+    reason = claims._read_shares(claim, points, {}).reason  # type: ignore[arg-type]
+    assert reason == ("" if is_read else "a comparison that it needs is not in what was asked for here")
