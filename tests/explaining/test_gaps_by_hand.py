@@ -177,3 +177,13 @@ def test_what_one_spends_less_on_is_of_some_kinds_all_together(raced_sides: Outc
     assert less("quick", "slow").estimate == pytest.approx(0.0065 - 0.00975)
     for before, after in (("slow", "nobody"), ("nobody", "quick"), ("slow", "untraced")):
         assert less(before, after) is None
+
+
+def test_how_sure_a_step_time_is_is_told_of_the_side_that_has_it() -> None:
+    """Of a calm contender beside one whose rounds scatter, the first's time is sure, and the other way round not."""
+    calm, wild = side("calm", 0.010, noise=0.0), side("wild", 0.020, noise=0.05)
+    first, second = gap._raced(calm, wild), gap._raced(wild, calm)
+    assert first is not None
+    assert second is not None
+    assert (first.first_s, first.second_s, first.scale_error) == (0.010, 0.020, pytest.approx(0.0, abs=1e-9))
+    assert second.scale_error > 0.01
