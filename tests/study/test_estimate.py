@@ -307,8 +307,10 @@ def test_of_two_gpus_the_shorter_step_is_taken_and_each_is_said_once() -> None:
 
 
 def test_where_one_row_alone_has_a_published_step_nothing_follows(tmp_path: Path) -> None:
-    """A comparison that was never run needs the step of each contender: one figure is not enough."""
+    """A comparison that was never run needs the step of each contender, and then takes a minute of each beside runs."""
     given = slow_gpu()
+    known = estimate([foreseen(full(), tmp_path)], CORES)
+    assert places(known)["one A100"] == (pytest.approx(2 * 60 + 3 * (32 + 54.5)), None)
     (declared,) = given.comparisons
     half = msgspec.structs.replace(
         given, comparisons=(msgspec.structs.replace(declared, figures=declared.figures[:1]),)
