@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from tests.explaining.conftest import planned, timed
 from tests.report.conftest import outcome
@@ -164,6 +165,15 @@ def test_a_gap_is_of_two_that_were_traced_on_as_many_devices(
     assert [(one.first, one.second) for one in gap.gaps(raced_sides, [])] == [("quick", "slow")]
     monkeypatch.setattr(gap, "_sides", lambda outcome, records: [QUICK, SLOW._replace(step_s=0.001)])
     assert [(one.first, one.second) for one in gap.gaps(raced_sides, [])] == [("slow", "quick")]
+
+
+def test_who_is_not_ranked_or_has_no_step_time_is_in_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Traced as all are: one without a certificate, and one whose rounds told no step time."""
+    monkeypatch.setattr(gap, "traced_rounds", lambda records, label: QUICK.traced)
+    refused = msgspec.structs.replace(timed("refused", 3.0), status="uncertified")
+    unknown = msgspec.structs.replace(timed("unknown", 2.0), median_step_s=None)
+    raced = outcome([timed("slow", 20.0), refused, timed("quick", 10.0), unknown], [])
+    assert [(one.first, one.second) for one in gap.gaps(raced, [])] == [("quick", "slow")]
 
 
 def test_what_one_spends_less_on_is_of_some_kinds_all_together(raced_sides: Outcome) -> None:
