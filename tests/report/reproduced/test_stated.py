@@ -224,6 +224,7 @@ def test_memory_is_judged_by_the_peaks_of_processes(
     made = msgspec.structs.replace(article, points=[msgspec.structs.replace(point, outcome=weighed)])
     (one,) = (one for one in judged(made, load("apx-cnn")) if one.claim.of == "memory")
     assert one.standing == expected
+    assert one.verdicts == [], "verdicts are on speed, and stand beside no claim on memory"
     (bare,) = (one for one in judged(article, load("apx-cnn")) if one.claim.of == "memory")
     assert (bare.standing, bare.reason) == ("not measured", "too few peaks of memory were read")
 
