@@ -157,6 +157,16 @@ def test_what_has_no_interval_says_what_was_too_little(told: dict[str, Any], rea
     assert claims._unknown(claim, [term]) == reason
 
 
+@pytest.mark.parametrize(("of", "reason"), [("speed", claims._CONTRADICTED), ("overhead", "too few rounds")])
+def test_a_verdict_without_an_interval_contradicts_claims_on_speed_alone(
+    monkeypatch: pytest.MonkeyPatch, of: str, reason: str
+) -> None:
+    """A verdict is on speed: of another quantity it says nothing about why there is no interval."""
+    monkeypatch.setattr(claims, "_verdict", lambda term: verdict("quick", "slow", "faster", 0.5, 0.4, 0.6))
+    term = claims._Term(rows_of(both=(ran("quick", 1.0), ran("slow", 2.0))), "quick", "slow")
+    assert claims._unknown(msgspec.convert({"text": "", "of": of}, Claim), [term]) == reason
+
+
 def test_intervals_that_several_claims_read_are_counted_once() -> None:
     """Whichever row comes first; another quantity, epoch or comparison is another one, and so is a sum of several."""
     here, there = rows_of(both=()), rows_of(both=())
