@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
 import pytest
 from tests.race.inline import InlineWorker
 
 from bakeoff.judge.study import StudyOutcome
+from bakeoff.race.forecast import Forecast
+from bakeoff.race.prepare import outlined
 from bakeoff.race.progress import StudyObserver, silent
 from bakeoff.spec.request import Request
 from bakeoff.study.run import run_study
@@ -30,6 +33,26 @@ def request_of(*contenders: str, **asked: Any) -> Request:
     """Make a small request."""
     fields = {"size": "reduced", "data": "synthetic", "self_test": False} | asked
     return Request(workload="mlp-mnist", contenders=contenders, **fields)
+
+
+def forecast_of(request: Request, **changes: Any) -> Forecast:
+    """Make what is said of a comparison of which nothing is known: 5 rounds, 1,000 s."""
+    told = Forecast(
+        comparison=outlined(request),
+        stages=[],
+        certificates_s=None,
+        round_s=None,
+        behind_s=None,
+        sources=[],
+        costs={},
+        unknown=[],
+        fewest_rounds=5,
+        most_rounds=5,
+        budget_rounds=None,
+        low_s=1000.0,
+        high_s=1000.0,
+    )
+    return msgspec.structs.replace(told, **changes)
 
 
 @pytest.fixture

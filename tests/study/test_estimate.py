@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.study.conftest import forecast_of
 from tests.study.test_reproduce import published, ran
 
-from bakeoff.race.forecast import Cost, Forecast
-from bakeoff.race.prepare import outlined
+from bakeoff.race.forecast import Cost
 from bakeoff.spec.published import PublishedStudy
 from bakeoff.spec.study import Study
 from bakeoff.study.estimate import (
@@ -33,22 +33,7 @@ CORES = 2
 def measured(study: Study, costs: dict[str, Cost]) -> Foreseen:
     """Give a study whose only comparison was measured here: 5 rounds."""
     (point,) = study.points
-    comparison = outlined(point.request)
-    told = Forecast(
-        comparison=comparison,
-        stages=[],
-        certificates_s=None,
-        round_s=None,
-        behind_s=None,
-        sources=[],
-        costs=costs,
-        unknown=[],
-        fewest_rounds=5,
-        most_rounds=5,
-        budget_rounds=None,
-        low_s=1000.0,
-        high_s=1000.0,
-    )
+    told = forecast_of(point.request, costs=costs)
     one = ForeseenPoint(title=point.title, basis="measured", low_s=1000.0, high_s=1000.0, forecast=told)
     return Foreseen(study=study, points=[one])
 

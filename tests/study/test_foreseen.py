@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.study.conftest import request_of
+from tests.study.conftest import forecast_of, request_of
 
 from bakeoff.race.forecast import Cost, Forecast
-from bakeoff.race.prepare import outlined
 from bakeoff.race.stages import explain
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Study
@@ -29,22 +28,9 @@ def cost(round_s: float) -> Cost:
 
 def known(request: Request, **changes: Any) -> Forecast:
     """Give a forecast by what both contenders took: rounds of 30 s and 10 s, 100 to 300 s in all."""
-    told = Forecast(
-        comparison=outlined(request),
-        stages=[],
-        certificates_s=40.0,
-        round_s=40.0,
-        behind_s=20.0,
-        sources=[],
-        costs=dict(zip(PAIR, (cost(30.0), cost(10.0)), strict=True)),
-        unknown=[],
-        fewest_rounds=5,
-        most_rounds=20,
-        budget_rounds=None,
-        low_s=100.0,
-        high_s=300.0,
-    )
-    return msgspec.structs.replace(told, **changes)
+    costs = dict(zip(PAIR, (cost(30.0), cost(10.0)), strict=True))
+    sums: dict[str, Any] = {"certificates_s": 40.0, "round_s": 40.0, "behind_s": 20.0, "low_s": 100.0, "high_s": 300.0}
+    return forecast_of(request, **({"costs": costs, "most_rounds": 20} | sums | changes))
 
 
 def study_of(*batches: str, **asked: Any) -> Study:
