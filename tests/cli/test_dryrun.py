@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bakeoff.cli import MISUSED
+from bakeoff.race import fitting, least
+from bakeoff.race.least import Least
 from bakeoff.race.workers import process
 
 if TYPE_CHECKING:
@@ -60,9 +62,27 @@ def test_its_object_is_documented(cli: Cli) -> None:
     """Every key of --json is documented in docs/json-dry-run.md, and every documented key is there."""
     told = json.loads(cli(*RUN, "--json", "--budget", "60s").out)
     documented = set(re.findall(r"^\| `([\w.\[\]]+)` \|", DOCUMENT.read_text(), re.MULTILINE))
-    # There are no records here that times could be from.
-    assert keys(told) | {key for key in documented if "sources[]." in key} == documented
+    # There are no records here that times could be from, and no large network.
+    elsewhere = {key for key in documented if "sources[]." in key or ".least." in key}
+    assert keys(told) | elsewhere == documented
+    assert {key.rpartition(".")[2] for key in elsewhere if ".least." in key} == set(Least.__struct_fields__)
     assert [one["label"] for one in told["comparisons"][0]["contenders"]] == ["fake", "fake:step_ms=2"]
+
+
+def test_of_a_large_network_the_least_time_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its operations, where nothing like it was run here: certificates, rounds, and what takes less."""
+    monkeypatch.setattr(fitting, "SMALL_MACS", 0)
+    monkeypatch.setattr(least, "float64_macs_per_s", lambda: 1e5)
+    said = " ".join(cli(*RUN).out.split())
+    found = re.search(r"By the operations of its steps alone (\d+) min and more on this processor: certificates", said)
+    assert found is not None
+    assert "5 rounds of" in said
+    assert "a smaller --batch-size takes less in proportion" in said
+    told = json.loads(cli(*RUN, "--json").out)["comparisons"][0]
+    assert told["high_s"] is None
+    parts = told["least"]
+    assert told["low_s"] == parts["reference_s"] + parts["contenders_s"] + 5 * parts["round_s"]
+    assert round(told["low_s"] / 60) == int(found[1])
 
 
 def test_a_sweep_is_told_point_by_point(cli: Cli) -> None:

@@ -9,9 +9,8 @@ import msgspec
 import pytest
 from tests.race.inline import InlineWorker
 
-from bakeoff.race import conductor, loop, prepare, remembered
+from bakeoff.race import conductor, fitting, loop, prepare, remembered
 from bakeoff.race.progress import Event, TrialStarted
-from bakeoff.race.stages import certify
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import DamagedError, StoreError
 from bakeoff.spec.protocol import Answer, Certify, Command
@@ -82,7 +81,7 @@ def test_nothing_is_computed_to_be_held_against_a_reference_that_failed(
 ) -> None:
     """GPT-2's was killed for want of memory; an hour of five frameworks' evidence followed, which certified nothing."""
     if large:  # Trials of small steps start together.
-        monkeypatch.setattr(certify, "SMALL_MACS", 0)
+        monkeypatch.setattr(fitting, "SMALL_MACS", 0)
     names: list[str] = []
 
     def observe(event: Event) -> None:

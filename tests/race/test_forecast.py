@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from bakeoff.cli import dryrun
 from bakeoff.judge.rounds import own_ns, round_s
 from bakeoff.race import devices
 from bakeoff.race.forecast import Forecast, forecast, known_costs
@@ -61,6 +62,20 @@ def test_each_contender_s_time_comes_from_where_it_raced(race: Any, foretold: An
     assert (told.fewest_rounds, told.most_rounds) == (5, 20)
     assert foretold(*PAIR, "fake").unknown == ["fake"]
     assert foretold(*PAIR, batch_size=8).unknown == list(PAIR)
+
+
+def test_a_dry_run_counts_operations_where_another_batch_was_raced(
+    race: Any, request_of: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And says so; the same race's own records go before."""
+    other = race(*PAIR, max_rounds=1, batch_size=8).comparison
+    dryrun.tell(request_of(*PAIR), json=False)
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"measured on this machine in {other.id}" in said
+    assert said.count("where batch or size is another, and operations counted in each") == 1
+    race(*PAIR, max_rounds=1)
+    dryrun.tell(request_of(*PAIR), json=False)
+    assert "batch or size is another" not in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_round_is_as_long_as_on_the_wall_clock() -> None:

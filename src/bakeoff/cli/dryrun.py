@@ -97,7 +97,6 @@ def tell_study(study: Study, results: str, *, json: bool) -> None:
         return
     rows = [[point.title, _range(one), ", ".join(one.labels)] for point, one in zip(study.points, told, strict=True)]
     total = _total(told, study.budget_s)
-    known = [source for one in told for source in one.sources]
     noticed = dict.fromkeys(said for one in told for said in _notices(one.comparison))
     time = span(total["low_s"], total["high_s"])
     roughly = "roughly " if any(one.unknown for one in told) else ""
@@ -108,7 +107,7 @@ def tell_study(study: Study, results: str, *, json: bool) -> None:
         *[line for said in noticed for line in ["", *wrapped(said)]],
         "",
         *wrapped(f"In all {roughly}{time}{_share(study.budget_s)}{_not_counted(study)}."),
-        *wrapped(f"{_unknown(told)}{_declared(study)}" if roughly else _from(known)),
+        *wrapped(f"{_unknown(told)}{_declared(study)}" if roughly else _from(told)),
         "",
         "Nothing was started or written.",
     ]
@@ -118,10 +117,13 @@ def tell_study(study: Study, results: str, *, json: bool) -> None:
 
 def _forecast(request: Request, results: Path) -> Forecast:
     """Return what a request would run."""
-    from bakeoff.race.forecast import forecast
+    from bakeoff.race.forecast import earlier, forecast
+    from bakeoff.race.other_size import by_other_size
     from bakeoff.race.prepare import outlined
 
-    return forecast(outlined(request), results)
+    before = earlier(results)
+    told = forecast(outlined(request), results, before)
+    return told if not told.unknown else by_other_size(told, before) or told
 
 
 # --- For people ---------------------------------------------------------------------------------------------------
@@ -199,7 +201,7 @@ def _time(told: Forecast) -> list[str]:
         f"{_count(told.fewest_rounds, told.most_rounds)} rounds of {_seconds(told.round_s)}{behind}{_whole_runs(told)}."
     )
     lines = [whole] if told.budget_rounds is None else [whole, _bought(told)]
-    return ["", *[line for sentence in [*lines, _from(told.sources)] for line in wrapped(sentence)]]
+    return ["", *[line for sentence in [*lines, _from([told])] for line in wrapped(sentence)]]
 
 
 def _whole_runs(told: Forecast) -> str:
@@ -218,19 +220,40 @@ def _bought(told: Forecast) -> str:
     return f"The budget of {time_text(budget_s)} buys about {rounds} {noun}{few}."
 
 
-def _from(sources: Sequence[Any]) -> str:
+def _from(told: Sequence[Forecast]) -> str:
     """Return which earlier comparisons the times are from."""
-    found = {source.id: f"{source.id} of {source.made_at[:10]} ({', '.join(source.contenders)})" for source in sources}
-    return f"By what was measured on this machine in {'; '.join(found.values())}."
+    found = {
+        source.id: f"{source.id} of {source.made_at[:10]} ({', '.join(source.contenders)})"
+        for one in told
+        for source in one.sources
+    }
+    counted = (
+        ", where batch or size is another, and operations counted in each" if any(one.resized for one in told) else ""
+    )
+    return f"By what was measured on this machine in {'; '.join(found.values())}{counted}."
 
 
 def _unknown(told: Sequence[Forecast]) -> str:
     """Return that times are not known, with a rough range."""
     labels = list(dict.fromkeys(label for one in told for label in one.unknown))
-    low_s, high_s = sum(one.low_s for one in told), sum(one.high_s or 0.0 for one in told)
+    head = f"How long is not known: nothing like it was run here before for {', '.join(labels)}."
+    low_s = sum(one.low_s for one in told)
+    if not any(one.least for one in told):
+        high_s = sum(one.high_s or 0.0 for one in told)
+        return f"{head} Roughly {span(low_s, high_s)} for a small network, and longer for a large one."
+    return f"{head} By the operations of its steps alone {span(low_s, None)} on this processor{_parts(told)}."
+
+
+def _parts(told: Sequence[Forecast]) -> str:
+    """Return what the least time of a single race consists of; empty of several."""
+    least = told[0].least if len(told) == 1 else None
+    if least is None:
+        return ""
+    certificates_s = least.reference_s + least.contenders_s
+    rounds = _count(told[0].fewest_rounds, told[0].fewest_rounds)
     return (
-        f"How long is not known: nothing like it was run here before for {', '.join(labels)}. Roughly "
-        f"{span(low_s, high_s)} for a small network, and longer for a large one."
+        f": certificates {time_text(certificates_s)}, {rounds} rounds of {time_text(least.round_s)}; a smaller "
+        "--batch-size takes less in proportion"
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bakeoff.race.least import least
 from bakeoff.race.notices import foreseen_shapes
 from bakeoff.race.progress import Certified, PointEnded, PointStarted, StudyStarted, TimerTested, TrialEnded, Tried
-from bakeoff.race.stages.certify import SMALL_MACS
 from bakeoff.report.gpus import busy, gpu_memory
 from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import duration, elapsed, percent, size
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from bakeoff.spec.verdict import Certificate, Verdict
 
 INTERIM = "interim, not a verdict"
+
+SHORT_S = 10.0
+"""What takes less is waited for without a word."""
 
 _ENDINGS = {
     "decided": "what was asked for is known",
@@ -99,13 +102,17 @@ def of_one(event: TrialEnded | Certified | TimerTested | Tried) -> str:
 
 def begins(comparison: Comparison, purpose: Purpose) -> str:
     """Return that what takes longest of a large model begins: its reference; empty of whatever is soon there."""
-    reference, work = comparison.reference, comparison.work
+    reference = comparison.reference
     is_there = purpose == "reference" and reference is not None and not reference.contender.on_cuda
-    if not is_there or work is None or work.macs <= SMALL_MACS:
+    if not is_there:
+        return ""
+    told = least(comparison)
+    if told is None or told.reference_s < SHORT_S:
         return ""
     return (
-        "reference: it computes in float64 on this machine's processor, which takes minutes of a large model and "
-        "batch; later races of the same work remember it"
+        f"reference: it computes in float64 on this machine's processor, for {elapsed(told.reference_s)} or more by "
+        "its operations alone; later races of the same work remember it, and with a smaller --batch-size it takes less "
+        "in proportion"
     )
 
 

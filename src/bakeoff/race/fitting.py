@@ -35,8 +35,12 @@ CONTEXT_BYTES = 1_000_000_000
 """Of a process on a GPU, where NVML does not say what it holds: a context with its kernels and libraries' buffers
 took 0.3 to 0.6 GB in public reports, and some take more."""
 
+SMALL_MACS = 10**9
+"""A step of so few multiply-accumulates is small: it holds under a gigabyte, whatever its layers, since each value that
+it keeps came from 9 of them at least in a convolution, and from far more in a linear layer."""
+
 SMALL_BYTES = 1_000_000_000
-"""What a worker with small steps holds at most beside its context; see `race.stages.certify.SMALL_MACS`."""
+"""What a worker with small steps holds at most beside its context."""
 
 SAVED_COPIES = 3
 """Of parameters and the optimiser's state, beside its own: an early and a late one, and one while it is put back."""

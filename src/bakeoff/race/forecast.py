@@ -17,6 +17,7 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.likeness import contender_key, hardware_of, work_of
 from bakeoff.judge.rounds import own_ns, round_s, steps_ns
 from bakeoff.race.foresight import CERTIFICATE_S, ROUND_S
+from bakeoff.race.least import Least, least
 from bakeoff.race.planned import Planned, planned
 from bakeoff.race.stages.stage import PROCESS_S
 from bakeoff.spec.comparison import Comparison
@@ -96,6 +97,10 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     low_s: float
     high_s: float | None
     """The whole; None: no limit. Where nothing is known, a rough range for a small network."""
+    least: Least | None = None
+    """By operations; None where times are known, and of a small network."""
+    resized: bool = False
+    """Whether times are those of another size or batch, by the operations counted in each."""
 
     @property
     def labels(self) -> list[str]:
@@ -130,7 +135,16 @@ def forecast(comparison: Comparison, results: Path, before: Earlier | None = Non
         low_s=len(plans) * (CERTIFICATE_S + fewest * ROUND_S),
         high_s=len(plans) * SMALL_CONTENDER_S,
     )
-    return within(told) if is_known else told
+    return within(told) if is_known else _by_operations(told)
+
+
+def _by_operations(told: Forecast) -> Forecast:
+    """Return a forecast of what nothing is known of, with its least time where its steps are not small."""
+    known = least(told.comparison)
+    if known is None:
+        return told
+    low_s = known.reference_s + known.contenders_s + told.fewest_rounds * known.round_s
+    return msgspec.structs.replace(told, low_s=max(told.low_s, low_s), high_s=None, least=known)
 
 
 def within(told: Forecast) -> Forecast:

@@ -6,10 +6,13 @@ import math
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from bakeoff.race.least import least
 from bakeoff.stats.boundaries import LOOKS
 
 if TYPE_CHECKING:
     from bakeoff.spec.comparison import Comparison
+
+MINUTE_S = 60.0
 
 CERTIFICATE_S = 2.0
 """About the least that a contender's certificate takes, what is remembered left out."""
@@ -18,6 +21,9 @@ ROUND_S = 2.5
 """About the least that a contender adds to a round: found on two cores with short steps, 5.4 s a round of two and 8.7 s
 of three (benchmarks/results/answers-2026-11-22.md)."""
 
+
+LONG_ROUND_S = 60.0
+"""A round that takes longer by its operations alone is told of: until it ends nothing else says how long one takes."""
 
 FEW_S = 10.0
 """From here on a time is told in whole seconds: a budget is no better kept than that."""
@@ -28,7 +34,8 @@ def told_before(comparison: Comparison, *, begun: bool, sharing: int = 0) -> str
 
     `sharing` is how many comparisons share the time budget that this one has a part of; 0: it has its own.
     """
-    said = against_itself(comparison), foreseen(comparison, begun=begun, sharing=sharing)
+    long = "" if begun else long_rounds(comparison)
+    said = against_itself(comparison), long, foreseen(comparison, begun=begun, sharing=sharing)
     return "; ".join(one for one in said if one)
 
 
@@ -48,6 +55,18 @@ def against_itself(comparison: Comparison) -> str:
     )
 
 
+def long_rounds(comparison: Comparison) -> str:
+    """Return how long a round takes at least, with what takes less; empty where that is short, or not known."""
+    told = least(comparison)
+    if told is None or told.round_s < LONG_ROUND_S:
+        return ""
+    needed = f", and a verdict needs {LOOKS[0]} of them" if len(comparison.contenders) > 1 else ""
+    return (
+        f"by its operations alone a round takes {told.round_s / MINUTE_S:.0f} min or more on this processor{needed}; "
+        "with a smaller --batch-size it takes less in proportion"
+    )
+
+
 def foreseen(comparison: Comparison, *, begun: bool, sharing: int = 0) -> str:
     """Return that the time budget cannot buy a verdict, with what would; empty where it may, or where there is none.
 
@@ -57,7 +76,8 @@ def foreseen(comparison: Comparison, *, begun: bool, sharing: int = 0) -> str:
     budget_s, most = procedure.budget_s, procedure.max_rounds
     if begun or budget_s is None or contenders < 2 or (most is not None and most < LOOKS[0]):  # noqa: PLR2004 - a pair
         return ""
-    certificates_s, round_s = CERTIFICATE_S * contenders, ROUND_S * contenders
+    told = least(comparison)
+    certificates_s, round_s = CERTIFICATE_S * contenders, max(ROUND_S * contenders, told.round_s if told else 0.0)
     least_s = certificates_s + LOOKS[0] * round_s
     if budget_s >= least_s:
         return ""

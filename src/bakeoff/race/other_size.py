@@ -8,18 +8,12 @@ import msgspec
 
 from bakeoff.judge.likeness import hardware_of
 from bakeoff.race.forecast import MOST_READ, Cost, Forecast, known_costs, within
-from bakeoff.race.stages.rounds import BLOCK, FENCED, TURNS
+from bakeoff.race.stages.rounds import LEAST_STEPS
 from bakeoff.spec.per_sample import clipping_words
 
 if TYPE_CHECKING:
     from bakeoff.race.forecast import Earlier
     from bakeoff.spec.comparison import Comparison
-
-WARM_STEPS = 10
-"""About the fewest with which a warm-up is found to be over: two batches of MSER-5."""
-
-LEAST_STEPS = WARM_STEPS + TURNS.usual * (1 + BLOCK.fewest_steps) + FENCED.steps
-"""Of a contender in a round, however long they are."""
 
 
 def by_other_size(told: Forecast, before: Earlier) -> Forecast | None:
@@ -47,6 +41,8 @@ def by_other_size(told: Forecast, before: Earlier) -> Forecast | None:
             sources=[msgspec.structs.replace(one, rounds=None) for one in sources],
             costs=costs,
             unknown=[],
+            least=None,
+            resized=True,
         )
     )
 

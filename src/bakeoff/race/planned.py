@@ -8,7 +8,6 @@ import msgspec
 
 from bakeoff.judge.epochs import length_of
 from bakeoff.race.stages import energy, peaks, selftest
-from bakeoff.race.stages.certify import references_of
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.stats.boundaries import LOOKS
 
@@ -34,7 +33,7 @@ def planned(comparison: Comparison, certified: Mapping[str, Record]) -> list[Pla
     """Return the stages that start processes, in their order; by the certificates' records it shows what is known."""
     plans, procedure = comparison.contenders, comparison.procedure
     count, trains = len(plans), SCENARIOS[comparison.scenario].trains
-    exact = sum(plan.program is not None for plan in plans) + len(references_of(comparison))
+    exact = sum(plan.program is not None for plan in plans) + len(comparison.references())
     timers = count - sum(selftest.remembered(one) is not None for one in certified.values())
     unread = count - sum(peaks.remembered(one) is not None for one in certified.values())
     meters = energy.ROUNDS * count if not comparison.no_energy else 0

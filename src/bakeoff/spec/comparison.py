@@ -239,6 +239,14 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     command: str = ""
     """The command line that repeats it."""
 
+    def references(self) -> dict[str, ContenderPlan]:
+        """Return the references that contenders are held against, by their `whose`: one for each number of devices.
+
+        Where several devices take statistics of their own samples, theirs does, too.
+        """
+        reference = self.reference
+        return {} if reference is None else {plan.whose: reference.reference_for(plan) for plan in self.contenders}
+
     def joined(self, devices: int) -> int:
         """Return how many of its batches a step on so many devices takes."""
         return devices if self.scaling == "weak" else 1

@@ -82,6 +82,9 @@ KINDS: dict[Purpose, Kind] = {
 }
 """Every kind of trial: worker and parent both decide by this table."""
 
+CERTIFY_STEPS = 5
+"""Steps behind the first one that a certificate's trajectory has."""
+
 SNAPSHOT_STEPS = 4
 """The state of training that timed parts begin with is that after so many steps: the optimiser's state is no longer
 zero, and the two steps behind it, which are repeated in the end (`trial.tied`), are still among the certificate's six.
@@ -155,7 +158,7 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Why a round's workers run one after another; empty where they do not, and in trials older than this field."""
     pass_steps: int = 1
     """How many steps have seen every shape of batches: 1 where they have one."""
-    certify_steps: int = 5
+    certify_steps: int = CERTIFY_STEPS
     learning_steps: int = 0
     joined: int = 1
     """How many of the comparison's batches are one step's: more than one where each device has a batch of its own."""

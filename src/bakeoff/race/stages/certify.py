@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.judge.certificate import failed_reference
 from bakeoff.race import fitting
+from bakeoff.race.least import least
 from bakeoff.race.progress import Certified, Event
 from bakeoff.race.remembered import keep, name_of, recall
 from bakeoff.race.stages.stage import Adopted, State, Wanted, adopted, alone, built_then, in_turn
@@ -19,7 +20,7 @@ from bakeoff.store.evidence import EVIDENCE_FILE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bakeoff.spec.comparison import Comparison, ContenderPlan
+    from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.trial import Purpose
 
 KIND = "programs"
@@ -29,11 +30,9 @@ COMPUTING = ("certify/*.py", "trial/*.py", "frameworks/*.py", "workloads/*.py", 
 """Bakeoff's own code that evidence depends on, below the package's folder; a framework's folder has a hash of its own.
 """
 
-
-SMALL_MACS = 10**9
-"""A step of so few multiply-accumulates holds under a gigabyte, whatever its layers: each value that it keeps came from
-9 of them at least in a convolution, and from far more in a linear layer. Trials of such steps start together, so that
-their imports overlap; they compute one after another."""
+PATIENCE = 20.0
+"""A certificate that takes so many times as long as the longest part of it takes at least, by operations alone, hangs,
+whatever the time limit of a trial: in float64 frameworks have slow code for some of a model's operations."""
 
 
 def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | Event]:
@@ -43,7 +42,7 @@ def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | E
     computed: of a large model that takes an hour, and certifies nothing.
     """
     programs = {plan.contender.label: own for plan in state.comparison.contenders if (own := _program(state, plan))}
-    references = references_of(state.comparison)
+    references = state.comparison.references()
     exact = {whose: _in_float64(state, one, "reference", anew=anew) for whose, one in references.items()}
     firsts, twins = _apart_from_twins(programs.values())
     in_float64 = [(own, _in_float64(state, own, "program", anew=anew)) for own in firsts]
@@ -60,17 +59,6 @@ def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | E
         yield Certified(certificate)
     for whose in agreed & references.keys():
         _remember(state, references[whose], "reference")
-
-
-def references_of(comparison: Comparison) -> dict[str, ContenderPlan]:
-    """Return the references that contenders are held against, by `ContenderPlan.whose`: one for each number of devices.
-
-    Where several devices take statistics of their own samples, theirs does, too.
-    """
-    reference = comparison.reference
-    if reference is None:
-        return {}
-    return {plan.whose: reference.reference_for(plan) for plan in comparison.contenders}
 
 
 def _program(state: State, plan: ContenderPlan) -> ContenderPlan | None:
@@ -111,13 +99,14 @@ def _started_together(
 ) -> Iterator[Wanted | Adopted]:
     """Yield what is remembered, then the trials that are missing: together where their steps are small.
 
-    Each with its contender, whose reference may have failed by then; None for a reference.
+    So their imports overlap; they compute one after another. Each trial comes with its contender, whose reference may
+    have failed by then; None for a reference.
     """
     yield from (one for _, one in asked if isinstance(one, Adopted))
     trials = [(plan, one.instead if isinstance(one, Adopted) else one) for plan, one in asked]
     missing = [(plan, one) for plan, one in trials if one and one.trials[0].spec.name not in state.records]
     work = state.comparison.work
-    is_apart = work is None or work.macs > SMALL_MACS or _apart_on_the_gpu(state, [one for _, one in missing])
+    is_apart = work is None or work.macs > fitting.SMALL_MACS or _apart_on_the_gpu(state, [one for _, one in missing])
     useful = (one for plan, one in missing if plan is None or not failed_reference(state.records, plan))
     if is_apart:
         yield from useful
@@ -139,7 +128,9 @@ def evidence(state: State, plan: ContenderPlan, purpose: Purpose) -> Wanted:
     """Return the trial that computes a contender's evidence."""
     trial = state.specs.trial(plan, purpose)
     spreads = [MeasureSpread(precision=precision) for precision in trial.spec.spreads]
-    return alone(trial, built_then(purpose, Certify(), *spreads))
+    told = least(state.comparison)
+    least_s = PATIENCE * told.longest_s if told else 0.0
+    return alone(trial, built_then(purpose, Certify(), *spreads, limit_s=least_s))
 
 
 def _in_float64(state: State, plan: ContenderPlan, purpose: Purpose, *, anew: bool) -> Wanted | Adopted:

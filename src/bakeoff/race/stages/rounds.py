@@ -18,7 +18,7 @@ from bakeoff.judge.scaling import never_formed
 from bakeoff.measure.contention import is_disturbed
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.progress import BlockTimed, Event, RoundEnded, RoundStarted, Waiting
-from bakeoff.race.stages.stage import Checkpoint, Session, State, Team, Wanted, step_s
+from bakeoff.race.stages.stage import WARM_UP, Checkpoint, Session, State, Team, Wanted, step_s
 from bakeoff.spec.protocol import Fence, Ran, RunBlock, Warm
 from bakeoff.stats.progress import Standing, still_active
 from bakeoff.stats.warmup import mser5
@@ -76,6 +76,9 @@ class FencedPart(msgspec.Struct, frozen=True, kw_only=True):
 TURNS = Turns()
 BLOCK = BlockSizes()
 FENCED = FencedPart()
+
+LEAST_STEPS = WARM_UP.fewest + TURNS.usual * (1 + BLOCK.fewest_steps) + 1 + FENCED.steps
+"""Of a contender in a round, however long they are: each block, and the fenced part, has a lead-in."""
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True):

@@ -233,13 +233,13 @@ def behind(state: State, asked: Sequence[Wanted], needs_s: float) -> Iterator[Wa
         yield one
 
 
-def built_then(doing: str, *commands: protocol.Command) -> Callable[[Session], None]:
-    """Return the script that builds the step and then gives these commands."""
+def built_then(doing: str, *commands: protocol.Command, limit_s: float = 0.0) -> Callable[[Session], None]:
+    """Return the script that builds the step and then gives these commands, each with this time limit at least."""
 
     def script(session: Session) -> None:
         session.tell(doing)
         for command in (protocol.Build(), *commands):
-            session.ask(command)
+            session.ask(command, max(session.limit_s, limit_s))
 
     return script
 

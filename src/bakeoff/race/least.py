@@ -1,0 +1,127 @@
+"""The least time of a comparison by the operations of its steps, before any of them has run.
+
+A certificate computes in float64, and of a large model that takes minutes before the first round. Counted are the
+multiply-accumulates of `Work`, at the rate at which NumPy multiplies matrices on this processor: no framework is much
+faster, and most take some times as long where a model is not products alone.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from bakeoff.certify.spread import DRAWS
+from bakeoff.measure.machine import usable_cores
+from bakeoff.race import fitting
+from bakeoff.race.stages.rounds import LEAST_STEPS
+from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.spec.trial import CERTIFY_STEPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
+    from bakeoff.spec.scenario import Scenario
+
+ENDS = 2
+"""Batches whose outputs evidence has: the first and the last (`trial.inputs.Batches.ends`)."""
+
+FORWARD = 1 / 3
+"""Of a training step's products, those of its forward pass: either gradient takes as many."""
+
+LANES = {"float64": 1, "float32": 2}
+"""Numbers in the room of one in float64, and so many times as fast a processor multiplies them. Of shorter precisions
+no rate is assumed: processors with units for them are far faster."""
+
+ROWS = 1024
+"""Of the matrices whose product is timed: beyond the caches of a core, and some hundredths of a second long."""
+
+PRODUCTS = 6
+"""Of which the fastest counts: the first wakes NumPy's threads."""
+
+
+class Least(msgspec.Struct, frozen=True, kw_only=True):
+    """The least seconds by the operations of steps, of what computes on this processor: nothing else is counted."""
+
+    reference_s: float
+    """What the reference computes, of all numbers of devices."""
+    longest_s: float
+    """The part of a certificate that is waited for the longest at once."""
+    contenders_s: float
+    """What contenders compute for their certificates, in float64 and as they are timed."""
+    round_s: float
+
+
+def least(comparison: Comparison, macs_per_s: Callable[[], float] | None = None) -> Least | None:
+    """Return the least time of a comparison; None where its steps are small, or their operations not known.
+
+    `macs_per_s` returns how many multiply-accumulates in float64 a second has, by all usable processors.
+    """
+    work, scenario = comparison.work, comparison.scenario
+    if work is None or work.macs <= fitting.SMALL_MACS:
+        return None
+    step_s = work.macs / (macs_per_s or float64_macs_per_s)()
+    plans, reference = comparison.contenders, comparison.reference
+    programs = [own for plan in plans if (own := plan.in_float64()) and not (reference and own.runs_as(reference))]
+    exact = _slowness(comparison.references().values())
+    timed = _slowness(plans)
+    draws = [drawn_steps(scenario, one) for one in {"float64", *(plan.contender.precision for plan in plans)}]
+    return Least(
+        reference_s=exact * step_s * (evidence_steps(scenario) + sum(draws)),
+        longest_s=exact * step_s * max(evidence_steps(scenario), *draws),
+        contenders_s=(_slowness(programs) + timed) * step_s * evidence_steps(scenario),
+        round_s=timed * step_s * LEAST_STEPS,
+    )
+
+
+def _slowness(plans: Iterable[ContenderPlan]) -> float:
+    """Return the sum of what a product takes in each of these settings, of one in float64 by all usable processors."""
+    return sum(_product_s(plan.contender.options) for plan in plans)
+
+
+def _product_s(options: Mapping[str, str]) -> float:
+    """Return that of one contender's options; 0 where no rate is known."""
+    lanes = LANES.get(options.get("precision", "float32"))
+    if lanes is None or options.get("device", "cpu") != "cpu":
+        return 0.0
+    cores = usable_cores()
+    return max(1.0, cores / int(options.get("threads", cores))) / lanes
+
+
+def evidence_steps(scenario: Scenario) -> float:
+    """Return how many steps' operations evidence takes: a step's gradients are computed beside it, too."""
+    owed = SCENARIOS[scenario]
+    calls = ENDS * (1 + ("ran" in owed.evidence))
+    if not owed.trains:
+        return float(calls)
+    steps = (1 + CERTIFY_STEPS) * (1 + ("updates" in owed.evidence))
+    return calls * FORWARD + steps + ENDS * ("norms" in owed.evidence)
+
+
+def drawn_steps(scenario: Scenario, precision: str) -> float:
+    """Return how many steps' operations it takes to see how far the reference moves for a precision."""
+    owed, draws = SCENARIOS[scenario], 1 if precision == "float64" else DRAWS
+    if not owed.trains:
+        return float(draws * ENDS)
+    gradients = 1 + ENDS * ("norms" in owed.evidence)
+    return draws * (ENDS * FORWARD + gradients + 1 + CERTIFY_STEPS)
+
+
+@cache
+def float64_macs_per_s() -> float:
+    """Return the multiply-accumulates of a second of NumPy's product of matrices in float64, by all usable processors.
+
+    By processor time, which other processes do not lengthen.
+    """
+    matrix = np.random.RandomState(0).standard_normal((ROWS, ROWS))
+    fastest_s = math.inf
+    for _ in range(PRODUCTS):
+        began_s = time.process_time()
+        matrix @ matrix
+        fastest_s = min(fastest_s, time.process_time() - began_s)
+    return usable_cores() * ROWS**3 / fastest_s

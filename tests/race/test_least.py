@@ -1,0 +1,202 @@
+"""The least time of a comparison by the operations of its steps, which is told before any has run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+import pytest
+from tests.race.inline import InlineWorker
+from tests.report.conftest import comparison
+from tests.report.conftest import plan as made_plan
+
+from bakeoff.cli.telling import begins
+from bakeoff.frameworks.fake import engine
+from bakeoff.race import fitting, foresight, least
+from bakeoff.race.least import drawn_steps, evidence_steps
+from bakeoff.race.prepare import outlined
+from bakeoff.race.progress import TrialStarted
+from bakeoff.race.stages import certify
+from bakeoff.spec.peaks import Work
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.race.conftest import Race
+
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
+    from bakeoff.spec.protocol import Answer, Command
+    from bakeoff.spec.scenario import Scenario
+    from bakeoff.spec.trial import TrialSpec
+
+GIGA = 10**9
+RATE = 50e9
+"""MACs of a second, in place of this machine's."""
+
+
+def plan(label: str, **options: str) -> ContenderPlan:
+    """Give a contender's plan with these options beside its own."""
+    made = made_plan(label)
+    contender = msgspec.structs.replace(made.contender, options=made.contender.options | options)
+    return msgspec.structs.replace(made, contender=contender)
+
+
+def large(*plans: Any, scenario: Scenario = "train", macs: int = 100 * GIGA) -> Comparison:
+    """Give a comparison with so many operations in a step, whose reference is a contender in float64."""
+    made = comparison([one.contender.label for one in plans])
+    exact = plan("torch", precision="float64")
+    work = Work(macs=macs, least_macs=macs, parameters=1, trains=scenario != "infer")
+    return msgspec.structs.replace(made, contenders=list(plans), reference=exact, scenario=scenario, work=work)
+
+
+def least_of(one: Comparison) -> least.Least:
+    """Give its least time at the rate that stands in for this machine's."""
+    found = least.least(one, lambda: RATE)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("scenario", ["train", "infer"])
+def test_evidence_takes_as_many_steps_as_are_counted(
+    race: Race, monkeypatch: pytest.MonkeyPatch, scenario: Scenario
+) -> None:
+    """Every call of a step in the trials of a certificate is counted, by what it costs of one."""
+    cost = {"run": 1.0, "gradients": 1.0, "outputs": least.FORWARD if scenario == "train" else 1.0, "last_outputs": 0}
+    spent: defaultdict[str, float] = defaultdict(float)
+    now, within = [""], list[str]()
+
+    def counted(name: str) -> None:
+        own = getattr(engine.Step, name)
+
+        def call(self: Any, *given: Any) -> Any:
+            within.append(name)
+            if len(within) == 1:  # what another one of them calls is a part of it
+                spent[now[0]] += cost[name]
+            try:
+                return own(self, *given)
+            finally:
+                within.pop()
+
+        monkeypatch.setattr(engine.Step, name, call)
+
+    for name in cost:
+        counted(name)
+
+    def observe(event: object) -> None:
+        if isinstance(event, TrialStarted):
+            now[0] = event.purpose
+
+    monkeypatch.setattr(fitting, "SMALL_MACS", 0)  # else trials start together
+    race("fake", scenario=scenario, max_rounds=1, observe=observe)
+    once = evidence_steps(scenario)
+    assert spent["certify"] == pytest.approx(once)
+    drawn = drawn_steps(scenario, "float64") + drawn_steps(scenario, "float32")
+    assert spent["reference"] == pytest.approx(once + drawn)
+
+
+def test_float32_takes_half_as_long_and_what_no_rate_is_known_of_nothing() -> None:
+    """Of a GPU and of bfloat16 nothing is said; the reference is on the processor."""
+    step_s = 100 * GIGA / RATE
+    one, exact = plan("torch"), plan("torch", precision="float64")
+    assert least_of(large(one)).round_s == pytest.approx(0.5 * least_of(large(exact)).round_s)
+    for other in (plan("torch", device="cuda"), plan("torch", precision="bfloat16")):
+        found = least_of(large(other))
+        assert (found.round_s, found.contenders_s) == (0.0, 0.0)
+        assert found.reference_s > 20 * step_s
+    both = least_of(large(one, plan("jax")))
+    assert both.round_s == pytest.approx(2 * least_of(large(one)).round_s)
+
+
+def test_fewer_threads_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of four takes four times as long; more threads than processors are no faster."""
+    monkeypatch.setattr(least, "usable_cores", lambda: 4)
+    all_s, one_s, more_s = (least_of(large(plan("torch", threads=count))).round_s for count in ("4", "1", "9"))
+    assert (one_s, more_s) == (pytest.approx(4 * all_s), pytest.approx(all_s))
+
+
+def test_a_rounds_time_is_that_of_the_fewest_steps() -> None:
+    """Ten of a warm-up, eight turns of three, a lead-in and ten that are waited for."""
+    assert least_of(large(plan("torch"))).round_s == pytest.approx((10 + 8 * 3 + 1 + 10) * 100 * GIGA / RATE / 2)
+
+
+def test_nothing_is_said_of_small_steps_or_unknown_operations() -> None:
+    """And nothing is measured."""
+    small = large(plan("torch"), macs=fitting.SMALL_MACS)
+    for one in (small, msgspec.structs.replace(small, work=None)):
+        assert least.least(one, lambda: pytest.fail("measured")) is None
+
+
+def test_this_machines_rate_is_measured_once() -> None:
+    """A core computes more than a hundred million and less than a million million of them."""
+    rate = least.float64_macs_per_s()
+    assert 1e8 < rate / least.usable_cores() < 1e12
+    assert least.float64_macs_per_s() == rate
+
+
+@pytest.fixture
+def at_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have this machine compute as fast as the tests say."""
+    monkeypatch.setattr(least, "float64_macs_per_s", lambda: RATE)
+
+
+@pytest.mark.usefixtures("at_rate")
+def test_a_long_reference_and_long_rounds_are_told_before_they_begin() -> None:
+    """With the time at least, and what takes less; of short ones not a word."""
+    long, short = large(plan("torch"), plan("jax")), large(plan("torch"), plan("jax"), macs=2 * GIGA)
+    assert "for 71 s or more by its operations alone" in begins(long, "reference")
+    assert "a smaller --batch-size" in begins(long, "reference")
+    assert begins(long, "certify") == begins(short, "reference") == ""
+    said = foresight.told_before(long, begun=False)
+    assert "a round takes 2 min or more on this processor, and a verdict needs 5 of them" in said
+    assert foresight.told_before(long, begun=True) == foresight.told_before(short, begun=False) == ""
+
+
+@pytest.mark.usefixtures("at_rate")
+def test_a_budget_is_held_against_long_rounds() -> None:
+    """Five minutes buy a verdict of two small contenders, and two rounds of two large ones."""
+    long = large(plan("torch"), plan("jax"))
+    budget = msgspec.structs.replace(long.procedure, budget_s=300.0)
+    asked = msgspec.structs.replace(long, procedure=budget)
+    assert "a budget of 300 s buys about 3 of the 5 rounds" in foresight.foreseen(asked, begun=False)
+    assert foresight.foreseen(msgspec.structs.replace(asked, work=None), begun=False) == ""
+
+
+class Limits(InlineWorker):
+    """Notes the time limit of each command."""
+
+    seen: ClassVar[dict[str, float]] = {}
+
+    def __init__(self, folder: Path, trial: TrialSpec, interpreter: str) -> None:
+        """Note the purpose."""
+        super().__init__(folder, trial, interpreter)
+        self._purpose = trial.purpose
+
+    def ask(self, command: Command, limit_s: float) -> Answer:
+        """Note the longest."""
+        self.seen[self._purpose] = max(limit_s, self.seen.get(self._purpose, 0.0))
+        return super().ask(command, limit_s)
+
+
+@pytest.mark.usefixtures("at_rate")
+def test_a_certificate_that_takes_long_is_not_ended_by_the_limit_of_a_trial(
+    race: Race, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may take 20 times as long as its longest part does at least; rounds keep the limit that was asked for."""
+    monkeypatch.setattr(fitting, "SMALL_MACS", 0)
+    monkeypatch.setattr(least, "float64_macs_per_s", lambda: 1e3)
+    Limits.seen = {}
+    outcome = race("fake", max_rounds=1, trial_limit_s=7.0, launch=Limits)
+    told = least.least(outcome.comparison)
+    assert told is not None
+    assert Limits.seen["reference"] == Limits.seen["certify"] == certify.PATIENCE * told.longest_s > 7.0
+    assert Limits.seen["time"] == 7.0
+
+
+def test_a_workload_of_its_own_size_is_counted(request_of: Any) -> None:
+    """`resnet50` with its own batch has steps that are told of; a small one has none."""
+    assert (
+        least.least(outlined(request_of("fake", workload="resnet50", size="full", batch_size=1)), lambda: RATE)
+        is not None
+    )
+    assert least.least(outlined(request_of("fake")), lambda: RATE) is None
