@@ -120,8 +120,18 @@ def _missing(comparison: Comparison, mine: Record | None, reference: Record | No
         return "no framework here can compute the reference in float64"
     if reference is None or reference.outcome != "done":
         why = reference.reason if reference else "not computed yet"
-        return f"the reference ({_reference_label(comparison)}) failed: {why}"
+        advice = _ADVICE.get(reference.outcome, "") if reference else ""
+        return f"the reference ({_reference_label(comparison)}) failed: {why}{advice}"
     return ""
+
+
+_MEMORY = "; float64 takes twice the memory of what is timed and more: give a smaller --batch-size, or add swap"
+_ADVICE = {
+    "killed": _MEMORY,
+    "out-of-memory": _MEMORY,
+    "timeout": "; give a smaller --batch-size, or a longer --trial-limit",
+}
+"""What to do where the reference ended so, beside its own reason."""
 
 
 def _reference_label(comparison: Comparison) -> str:
