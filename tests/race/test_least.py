@@ -42,7 +42,7 @@ def plan(label: str, **options: str) -> ContenderPlan:
     return msgspec.structs.replace(made, contender=contender)
 
 
-def large(*plans: Any, scenario: Scenario = "train", macs: int = 100 * GIGA) -> Comparison:
+def large(*plans: Any, scenario: Scenario = "train", macs: int = 10 * GIGA) -> Comparison:
     """Give a comparison with so many operations in a step, whose reference is a contender in float64."""
     made = comparison([one.contender.label for one in plans])
     exact = plan("torch", precision="float64")
@@ -97,7 +97,7 @@ def test_evidence_takes_as_many_steps_as_are_counted(
 
 def test_float32_takes_half_as_long_and_what_no_rate_is_known_of_nothing() -> None:
     """Of a GPU and of bfloat16 nothing is said; the reference is on the processor."""
-    step_s = 100 * GIGA / RATE
+    step_s = 10 * GIGA / RATE
     one, exact = plan("torch"), plan("torch", precision="float64")
     assert least_of(large(one)).round_s == pytest.approx(0.5 * least_of(large(exact)).round_s)
     for other in (plan("torch", device="cuda"), plan("torch", precision="bfloat16")):
@@ -116,8 +116,11 @@ def test_fewer_threads_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_rounds_time_is_that_of_the_fewest_steps() -> None:
-    """Ten of a warm-up, eight turns of three, a lead-in and ten that are waited for."""
-    assert least_of(large(plan("torch"))).round_s == pytest.approx((10 + 8 * 3 + 1 + 10) * 100 * GIGA / RATE / 2)
+    """Ten of a warm-up, eight turns of three, a lead-in and ten that are waited for; of long steps half as many."""
+    step_s = 10 * GIGA / RATE / 2
+    assert least_of(large(plan("torch"))).round_s == pytest.approx((10 + 8 * 3 + 1 + 10) * step_s)
+    long = large(plan("torch"), macs=1000 * GIGA)
+    assert least_of(long).round_s == pytest.approx((6 + 4 * 3 + 1 + 4) * 100 * step_s)
 
 
 def test_nothing_is_said_of_small_steps_or_unknown_operations() -> None:
@@ -143,8 +146,8 @@ def at_rate(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("at_rate")
 def test_a_long_reference_and_long_rounds_are_told_before_they_begin() -> None:
     """With the time at least, and what takes less; of short ones not a word."""
-    long, short = large(plan("torch"), plan("jax")), large(plan("torch"), plan("jax"), macs=2 * GIGA)
-    assert "for 71 s or more by its operations alone" in begins(long, "reference")
+    long, short = (large(plan("torch"), plan("jax"), macs=count * GIGA) for count in (200, 2))
+    assert "for 2 min 23 s or more by its operations alone" in begins(long, "reference")
     assert "a smaller --batch-size" in begins(long, "reference")
     assert begins(long, "certify") == begins(short, "reference") == ""
     said = foresight.told_before(long, begun=False)
@@ -155,7 +158,7 @@ def test_a_long_reference_and_long_rounds_are_told_before_they_begin() -> None:
 @pytest.mark.usefixtures("at_rate")
 def test_a_budget_is_held_against_long_rounds() -> None:
     """Five minutes buy a verdict of two small contenders, and two rounds of two large ones."""
-    long = large(plan("torch"), plan("jax"))
+    long = large(plan("torch"), plan("jax"), macs=200 * GIGA)
     budget = msgspec.structs.replace(long.procedure, budget_s=300.0)
     asked = msgspec.structs.replace(long, procedure=budget)
     assert "a budget of 300 s buys about 3 of the 5 rounds" in foresight.foreseen(asked, begun=False)

@@ -18,7 +18,7 @@ import numpy as np
 from bakeoff.certify.spread import DRAWS
 from bakeoff.measure.machine import usable_cores
 from bakeoff.race import fitting
-from bakeoff.race.stages.rounds import LEAST_STEPS
+from bakeoff.race.stages.rounds import round_steps
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import CERTIFY_STEPS
 
@@ -69,13 +69,13 @@ def least(comparison: Comparison, macs_per_s: Callable[[], float] | None = None)
     plans, reference = comparison.contenders, comparison.reference
     programs = [own for plan in plans if (own := plan.in_float64()) and not (reference and own.runs_as(reference))]
     exact = _slowness(comparison.references().values())
-    timed = _slowness(plans)
+    timed_s = [step_s * share for plan in plans if (share := _product_s(plan.contender.options))]
     draws = [drawn_steps(scenario, one) for one in {"float64", *(plan.contender.precision for plan in plans)}]
     return Least(
         reference_s=exact * step_s * (evidence_steps(scenario) + sum(draws)),
         longest_s=exact * step_s * max(evidence_steps(scenario), *draws),
-        contenders_s=(_slowness(programs) + timed) * step_s * evidence_steps(scenario),
-        round_s=timed * step_s * LEAST_STEPS,
+        contenders_s=(_slowness(programs) * step_s + sum(timed_s)) * evidence_steps(scenario),
+        round_s=sum(one * round_steps(one, len(plans)) for one in timed_s),
     )
 
 

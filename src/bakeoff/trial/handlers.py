@@ -26,6 +26,7 @@ from bakeoff.trial.built import Running, Unrun
 from bakeoff.trial.evidence import gather, with_spread
 from bakeoff.trial.feeding import input_pass
 from bakeoff.trial.opened import Opened
+from bakeoff.trial.tied import REPEATED_STEPS
 from bakeoff.workloads import plan
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def warm(running: Running, draft: Draft, command: protocol.Warm) -> protocol.War
     durations = _until_saved(running, draft)
     left_s = max(0.0, command.seconds - sum(durations) * 1e-9)
     steps, limit = (max(0, count - len(durations)) for count in (command.steps, command.limit))
+    if durations:  # behind the saved state at least those that are repeated in the end
+        steps, limit = max(steps, REPEATED_STEPS), max(limit, REPEATED_STEPS)
     rest = msgspec.structs.replace(command, steps=steps, seconds=left_s, limit=limit)
     durations += running.ties.warm(running.stepper, rest)
     draft.append("warm_steps_ns", *durations)

@@ -44,6 +44,12 @@ class Turns(msgspec.Struct, frozen=True, kw_only=True):
     """Where the time budget has room for few rounds."""
     few_rounds: float = 7.0
     """That is fewer than the second look asks for."""
+    long: int = 4
+    """Of long turns: two mirrored pairs."""
+    long_s: float = 5.0
+    """From so long a turn on, of all contenders and with lead-ins, a round costs little more than its turns, and the
+    fewest from which a trend over turns can be told (stats/dependence.py) give an interval of the same width sooner
+    (benchmarks/long_steps.py)."""
 
 
 class BlockSizes(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,14 +77,25 @@ class FencedPart(msgspec.Struct, frozen=True, kw_only=True):
     """At least: the length of a block."""
     limit: int = 400
     """Steps at most, where that is enough: more would only swell the record."""
+    few: int = 4
+    """Of long steps, of which `steps` would take longer than this."""
+    long_s: float = 10.0
+
+    def steps_of(self, step_s: float) -> int:
+        """Return the steps for one that takes so long."""
+        return min(self.steps, max(self.few, math.ceil(self.long_s / step_s)))
 
 
 TURNS = Turns()
 BLOCK = BlockSizes()
 FENCED = FencedPart()
 
-LEAST_STEPS = WARM_UP.fewest + TURNS.usual * (1 + BLOCK.fewest_steps) + 1 + FENCED.steps
-"""Of a contender in a round, however long they are: each block, and the fenced part, has a lead-in."""
+
+def round_steps(step_s: float, contenders: int) -> int:
+    """Return the fewest steps of one of so many contenders in a round, whose step takes so long."""
+    block = 1 + BLOCK.fewest_steps  # with its lead-in, which the fenced part has, too
+    turns = TURNS.long if contenders * block * step_s >= TURNS.long_s else TURNS.usual
+    return WARM_UP.steps_of(step_s) + turns * block + 1 + FENCED.steps_of(step_s)
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True):
@@ -242,7 +259,7 @@ def _alternate(state: State, number: int, began_s: float, contenders: int, team:
     if len(disturbed) <= turns // 2:
         for again, turn in enumerate(disturbed):
             blocks.run(orders[turn], turns + again, f"block {turn + 1} again", repeats=turn)
-    team.each(lambda session: _fence(session, leads[session.label]))
+    team.each(lambda session: _fence(session, leads[session.label], steps_s[session.label]))
 
 
 def _warmed_up(team: Team, course: Course, pass_steps: int) -> dict[str, float]:
@@ -285,11 +302,11 @@ def _first_leads(state: State, team: Team, steps_s: Mapping[str, float]) -> dict
     return {label: math.ceil(BLOCK.cold_lead_s / steps_s[label]) for label in cold}
 
 
-def _fence(session: Session, lead: int) -> None:
+def _fence(session: Session, lead: int, step_s: float) -> None:
     """Run the fenced part, behind a lead-in as a block's."""
     session.tell("waiting for each step")
     seconds = FENCED.seconds if session.pass_steps == 1 else 0.0  # else it would end within a pass
-    steps = session.whole(FENCED.steps)
+    steps = session.whole(FENCED.steps_of(step_s))
     session.ask(Fence(lead=lead, steps=steps, seconds=seconds, limit=max(steps, FENCED.limit)))
 
 
@@ -307,10 +324,12 @@ def _why_apart(state: State, plans: Sequence[ContenderPlan]) -> str:
 
 
 def _turns(state: State, began_s: float, turn_s: float, parts: float) -> int:
-    """Return the number of turns of every round: fewer where the time budget has room for few rounds.
+    """Return the number of turns of every round: fewer of long ones, or where the time budget has room for few rounds.
 
     A turn takes `turn_s` of this part of a round, which began then and is one of about so many.
     """
+    if turn_s >= TURNS.long_s:
+        return TURNS.long
     left_s = state.left_s()
     if left_s is None:
         return TURNS.usual

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -34,13 +35,20 @@ class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
     """How long a worker is warmed up, waiting for each step; later rounds run as many steps as the first."""
 
     fewest: int = 10
-    """At least, however long steps are."""
+    """At least, unless steps are long: two batches of MSER-5."""
+    few: int = 6
+    """Of long steps, of which `fewest` would take longer than `long_s`: those of the certificate."""
+    long_s: float = 10.0
     steps: int = 20
     """At least where steps are short: MSER-5 needs several batches of 5."""
     seconds: float = 0.3
     """At least."""
     limit: int = 400
     """Steps at most."""
+
+    def steps_of(self, step_s: float) -> int:
+        """Return the fewest steps for one that takes so long."""
+        return min(self.fewest, max(self.few, math.ceil(self.long_s / step_s)))
 
 
 WARM_UP = WarmUp()
@@ -81,7 +89,7 @@ class Session:
     def warm_up(self, steps: int | None = None) -> list[int]:
         """Build the step and warm it up, by so many steps or as long as it takes; return each warm step's time in ns.
 
-        Of long steps, the fewest are enough. Where the shapes of batches differ, two passes over
+        Of long steps, few are enough. Where the shapes of batches differ, two passes over
         them: the first one compiles, the second one tells how long steps are.
         """
         self.tell("building")
@@ -90,7 +98,10 @@ class Session:
         if steps is not None:
             return self.warm(protocol.Warm(steps=steps))
         passes = 2 * self.pass_steps if self.pass_steps > 1 else 0
-        warm_ns = self.warm(protocol.Warm(steps=max(WARM_UP.fewest, passes)))
+        warm_ns = self.warm(protocol.Warm(steps=max(WARM_UP.few, passes)))
+        fewest = max(passes, WARM_UP.steps_of(step_s(warm_ns, self.pass_steps)))
+        if len(warm_ns) < fewest:
+            warm_ns += self.warm(protocol.Warm(steps=fewest - len(warm_ns)))
         left_s = WARM_UP.seconds - sum(warm_ns) * 1e-9
         if left_s > 0:
             missing, limit = (max(0, count - len(warm_ns)) for count in (WARM_UP.steps, WARM_UP.limit))

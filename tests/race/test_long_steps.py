@@ -1,0 +1,76 @@
+"""Of long steps a round has few, and what is timed is tied to the certificate all the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.race.test_turns import timed_of
+
+from bakeoff.frameworks.fake import engine
+from bakeoff.race.stages.rounds import FENCED, TURNS, round_steps
+from bakeoff.race.stages.stage import WARM_UP
+
+if TYPE_CHECKING:
+    from tests.race.conftest import Race
+
+    from bakeoff.spec.batch import Batch
+
+LONG = ("fake:step_ms=3000", "fake:step_ms=4000")
+
+
+def test_a_round_of_long_steps_has_few(race: Race) -> None:
+    """Half as many turns, the fewest warm and fenced steps; a turn is two steps behind a lead-in, as ever."""
+    for record in timed_of(race(*LONG, max_rounds=2)):
+        assert len(record.warm_steps_ns) == WARM_UP.few
+        assert [len(block.steps_ns) for block in record.blocks] == [2] * TURNS.long
+        assert [block.lead_steps for block in record.blocks] == [1] * TURNS.long
+        assert len(record.fenced_steps_ns) == FENCED.few
+
+
+def test_a_round_of_shorter_steps_has_all(race: Race) -> None:
+    """Of a tenth of a second they are what they were: 8 turns, 20 steps of warm-up, and 10 that are waited for."""
+    for record in timed_of(race("fake:step_ms=100", "fake:step_ms=120", max_rounds=1)):
+        assert len(record.warm_steps_ns) >= WARM_UP.fewest
+        assert (len(record.blocks), len(record.fenced_steps_ns)) == (TURNS.usual, FENCED.steps)
+
+
+def test_between_them_numbers_follow_the_time() -> None:
+    """As many as ten seconds hold, in both parts; a turn is long by what all contenders take in it."""
+    assert [WARM_UP.steps_of(one) for one in (0.1, 1.0, 1.25, 2.0, 60.0)] == [10, 10, 8, 6, 6]
+    assert [FENCED.steps_of(one) for one in (0.1, 1.0, 1.25, 3.0, 60.0)] == [10, 10, 8, 4, 4]
+    assert round_steps(0.1, 2) == 10 + 8 * 3 + 1 + 10
+    assert round_steps(1.0, 1) == 10 + 8 * 3 + 1 + 10
+    assert round_steps(1.0, 2) == 10 + 4 * 3 + 1 + 10
+    assert round_steps(60.0, 2) == 6 + 4 * 3 + 1 + 4
+
+
+def test_the_certificate_s_losses_are_read_and_repeated(race: Race) -> None:
+    """All six of the trajectory, and the two behind the saved state once more."""
+    for record in timed_of(race(*LONG, max_rounds=1)):
+        assert record.tie is not None
+        assert len(record.tie.losses) == record.trial.certify_steps + 1
+        assert len(record.tie.from_saved) == len(record.tie.repeated) == 2
+
+
+def test_long_steps_that_do_nothing_within_a_block_are_refused(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that is looked at step by step is right, and a block has two steps: what it has left tells."""
+    run = engine.Step.run
+
+    def skipping(step: engine.Step, batch: Batch) -> None:
+        if step._started % 2 == 0:
+            run(step, batch)
+        else:
+            step._started += 1
+
+    monkeypatch.setattr(engine.Step, "run", skipping)
+    (only,) = race("fake:step_ms=4000", max_rounds=1).contenders
+    assert only.status == "refused"
+    assert "it does not do all of every step" in only.reason
+
+
+def test_a_long_race_comes_to_its_verdict(race: Race) -> None:
+    """By the same rule, over rounds of half the steps."""
+    outcome = race(*LONG)
+    assert outcome.ended == "decided"
+    assert outcome.verdicts[0].verdict == "faster"
