@@ -272,7 +272,21 @@ MISTAKES = {
         "self.head = nn.Linear(6, 5)",
         "return self.head(x), x",
         17,
-        "one array in evaluation",
+        "of several heads all in one, as by nn.concat(arrays, 1); this one returned (an array",
+    ),
+    "a name of the vocabulary that the model replaces": (
+        VECTOR,
+        "self.head = nn.Linear(6, 5); nn.relu = nn.silu",
+        "return self.head(nn.relu(x))",
+        15,
+        "nn.relu is set: a model takes the names of nn as they are",
+    ),
+    "a name of the vocabulary that forward removes": (
+        VECTOR,
+        "self.head = nn.Linear(6, 5)",
+        "del nn.relu; return self.head(x)",
+        18,
+        "nn.relu is deleted",
     ),
     "an output whose order is each framework's": (
         MAP,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from inspect import signature, unwrap
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
@@ -250,7 +249,7 @@ def on_shapes(arrays: dict[str, ArraySpec], size: Size) -> Shape | dict[str, Sha
     return _one_or_named({name: of_batch(array, size.batch_size) for name, array in arrays.items()})
 
 
-def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
+def vocabulary(counter: Counter, *, trains: bool) -> plan.Vocabulary:
     """Return the vocabulary: layers that count, and functions of shapes."""
     layers: dict[str, Any] = {
         kind.__name__: type(kind.__name__, (_base_of(kind), kind), {"counter": counter}) for kind in _LAYERS
@@ -267,7 +266,7 @@ def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
         name: noted(name, getattr(Functions(counter), name), _check_places) for name in FUNCTIONS.keys() - more
     }
     losses = {name: noted(name, getattr(Losses(counter), name), _check_places) for name in LOSSES}
-    return SimpleNamespace(**layers, **functions, **more, **losses)
+    return plan.Vocabulary(**layers, **functions, **more, **losses)
 
 
 def _check_places(arguments: Any) -> None:
@@ -316,7 +315,9 @@ def _check_outputs(at: str, outputs: Any, size: Size) -> None:
 def _check_layout(outputs: Any, size: Size) -> None:
     """Raise LayoutError unless the outputs are one array, samples first, whose axes all frameworks have alike."""
     if not isinstance(outputs, Shape):
-        more = "more only where nn.in_training(self) is true"
+        more = (
+            "more only where nn.in_training(self) is true, and of several heads all in one, as by nn.concat(arrays, 1)"
+        )
         msg = f"a model returns one array in evaluation, {more}; this one returned {outputs!r}"
         raise LayoutError(msg)
     if outputs.kind == "flat":

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import zlib
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
 from bakeoff.workloads import layers, layers_maps, layers_recurrent
 from bakeoff.workloads.layers import Array, Dropout, Layer, Parameter, RandomNormal, constant
 from bakeoff.workloads.mistakes import told
+from bakeoff.workloads.shapes import LayoutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -239,6 +240,21 @@ def _only_in_forward(name: str) -> Callable[..., Any]:
     return function
 
 
+class Vocabulary(SimpleNamespace):
+    """What a model is given as `nn`; it stays as it is."""
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        """Raise LayoutError: what a framework computes by would be another thing in each, or in every later model."""
+        del value
+        msg = f"nn.{name} is set: a model takes the names of nn as they are; what is your own needs a name of its own"
+        raise LayoutError(msg)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        """Raise LayoutError."""
+        msg = f"nn.{name} is deleted: a model takes the names of nn as they are"
+        raise LayoutError(msg)
+
+
 _KINDS = (Module, ModuleList, *layers.LAYERS, *layers_maps.LAYERS, *layers_recurrent.LAYERS)
 _LAYERS = {kind.__name__: kind for kind in _KINDS}
-_VOCABULARY = SimpleNamespace(**_LAYERS, **{name: _only_in_forward(name) for name in (*FUNCTIONS, *LOSSES)})
+_VOCABULARY = Vocabulary(**_LAYERS, **{name: _only_in_forward(name) for name in (*FUNCTIONS, *LOSSES)})
