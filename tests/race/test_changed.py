@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -80,6 +81,20 @@ def test_a_workload_that_is_edited_after_its_certificate_is_not_timed(race_of: A
         race_of("fake", resume=True)
     put_back(workload)
     assert_ranked(race_of("fake", resume=True))
+
+
+def test_a_workload_that_does_something_else_in_another_process_is_not_timed(race_of: Any, workload: Path) -> None:
+    """What its file does in this process is what each worker holds it to."""
+    text = workload.read_text()
+    of_this_process = (
+        f"super().__init__(); self.more = nn.Dropout(0.5 if __import__('os').getpid() == {os.getpid()} else 0.4)"
+    )
+    workload.write_text(text.replace("super().__init__()", of_this_process, 1))
+    (only,) = race_of("fake").contenders
+    assert (only.status, only.rounds) == ("uncertified", 0)
+    assert (
+        f"the workload's file {workload} makes other layers or computes something else in this process" in only.reason
+    )
 
 
 def test_a_framework_whose_folder_is_edited_after_its_certificate_is_not_timed(

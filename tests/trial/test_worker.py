@@ -196,6 +196,23 @@ def test_what_has_changed_is_not_run(
     assert record.reason.startswith(f"{named} has changed since the comparison was fixed")
 
 
+def test_a_workload_that_does_something_else_in_this_process_is_not_run(
+    trial_of: Any, fake: Path, fakes_options: dict[str, str]
+) -> None:
+    """A worker whose model is not the one that the parent has seen builds nothing, and its record says why."""
+    folder = trial_of(fake, **fakes_options)
+    spec = msgspec.json.decode((folder / "trial.json").read_bytes(), type=TrialSpec)
+    write_trial(folder, msgspec.structs.replace(spec, steps_sha256="0" * 64))
+    worker = TrialProcess(folder, started_ns=0)
+    assert isinstance(worker.start(), protocol.Ready)
+    assert isinstance(worker.obey(protocol.Build()), protocol.Failed)
+    record = read_record(folder)
+    assert (record.outcome, record.build_ns) == ("failed", None)
+    assert record.reason.startswith(
+        f"the workload's file {spec.workload_path} makes other layers or computes something"
+    )
+
+
 @pytest.mark.parametrize("device", ["cuda", "cpu"])
 def test_a_gpus_libraries_are_among_the_versions(
     trial_of: Any, framework_of: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, device: str

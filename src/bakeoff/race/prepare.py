@@ -33,6 +33,7 @@ from bakeoff.stats.boundaries import LOOKS, MAX_CONTENDERS
 from bakeoff.store.fingerprints import folder_sha256, packages_sha256
 from bakeoff.store.inputs import inputs_folder
 from bakeoff.workloads.interpreter import check_model
+from bakeoff.workloads.likewise import steps_sha256
 from bakeoff.workloads.load import LoadedWorkload, load
 from bakeoff.workloads.metric import check_metric
 from bakeoff.workloads.work import mean_work
@@ -145,6 +146,7 @@ def _comparison(
         workload=loaded.workload,
         workload_path=str(loaded.path.resolve()),
         workload_sha256=loaded.sha256,
+        steps_sha256=steps_sha256(loaded, loaded.size(request.size), scenario),
         scenario=scenario,
         per_sample=per_sample.asked_of(request, scenario),
         size=request.size,

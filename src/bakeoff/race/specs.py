@@ -88,6 +88,7 @@ class Specs:
             packages_sha256=plan.packages_sha256,
             workload_path=comparison.workload_path,
             workload_sha256=comparison.workload_sha256,
+            steps_sha256=comparison.steps_sha256,
             workload_name=comparison.workload.name,
             scenario=comparison.scenario,
             per_sample=comparison.per_sample,

@@ -212,6 +212,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     workload: Workload
     workload_path: str
     workload_sha256: str
+    steps_sha256: str = ""
+    """Of what its functions do over shapes; empty where they could not be run on the size's own batch, and in
+    comparisons older than this field."""
     scenario: Scenario
     per_sample: PerSample | None = None
     """How gradients are clipped; None in scenarios without per-sample gradients."""

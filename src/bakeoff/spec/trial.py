@@ -134,6 +134,9 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The workload's file."""
     workload_sha256: str = ""
     """Of that file and of what its functions are imported from; empty in trials older than this field."""
+    steps_sha256: str = ""
+    """Of what its functions do over shapes, which is the same in every process; empty where that is not held, and in
+    trials older than this field."""
     workload_name: str
     scenario: Scenario
     per_sample: PerSample | None = None

@@ -18,6 +18,7 @@ from bakeoff.store.fingerprints import check_unchanged
 from bakeoff.trial.draws import fixed_normal
 from bakeoff.trial.ready_made import ready_made_name
 from bakeoff.workloads import plan
+from bakeoff.workloads.likewise import check_likewise
 from bakeoff.workloads.load import load
 from bakeoff.workloads.metric import measured
 
@@ -33,10 +34,12 @@ if TYPE_CHECKING:
 def make_model(trial: TrialSpec) -> Model:
     """Put together what the engine needs; for the certificate with draws that are no framework's own.
 
-    Raises ChangedError for a workload that is not the one that the comparison was fixed with.
+    Raises ChangedError for a workload that is not the one that the comparison was fixed with, and ModelFileError for
+    one that does something else in this process.
     """
     loaded = _loaded(trial)
     size = loaded.size(trial.size)
+    check_likewise(loaded, size, trial.scenario, trial.steps_sha256)
     return Model(
         build=loaded.build if KINDS[trial.purpose].steps else _with_fixed_draws(loaded.build, trial.own_layers),
         loss=loaded.loss,

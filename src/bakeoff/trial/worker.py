@@ -12,7 +12,14 @@ from bakeoff.measure import gpu_left
 from bakeoff.measure.clock import collected_garbage
 from bakeoff.measure.cores import bind
 from bakeoff.spec import protocol
-from bakeoff.spec.errors import ChangedError, StoreError, UnavailableError, UnequalError, UnsupportedError
+from bakeoff.spec.errors import (
+    ChangedError,
+    ModelFileError,
+    StoreError,
+    UnavailableError,
+    UnequalError,
+    UnsupportedError,
+)
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.store.files import TRIAL_FILE
 from bakeoff.trial.built import Running, Unrun, build
@@ -33,6 +40,9 @@ if TYPE_CHECKING:
 DETAIL_CHARACTERS = 4000
 """How much of a traceback a record keeps: its end, where the cause is."""
 
+
+_KNOWN = (ChangedError, ModelFileError, UnavailableError, UnequalError, UnsupportedError)
+"""Errors whose text says it all."""
 
 FULL_SHARE = 0.05
 """A GPU with less of its memory left has no room for a library's handle and workspace: cuDNN's and cuBLAS' take some
@@ -120,7 +130,7 @@ class TrialProcess:
         """Record a failure; one to write is no finding about the contender: the parent hears of it, with no record."""
         if isinstance(error, StoreError):
             return protocol.Failed(reason=str(error))
-        known = isinstance(error, ChangedError | UnequalError | UnsupportedError | UnavailableError)
+        known = isinstance(error, _KNOWN)
         reason = str(error) if known else f"{type(error).__name__}: {error}"
         outcome: TrialOutcome = "failed"
         # What is said for want of memory may have been taken for a gap of the framework.

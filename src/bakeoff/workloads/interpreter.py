@@ -348,7 +348,7 @@ class _MadeWithTheModel:
 
     counter: Counter
 
-    def __new__(cls, *_: Any, **__: Any) -> Any:
+    def __new__(cls, *arguments: Any, **named: Any) -> Any:
         """Make one while the model is built; raise LayoutError later."""
         if cls.counter.is_built and not issubclass(cls, constant):  # which says what else there is
             msg = (
@@ -356,6 +356,7 @@ class _MadeWithTheModel:
                 f"(self.layer = nn.{cls.__name__}(...) in __init__), and use that in forward"
             )
             raise LayoutError(msg)
+        note(cls.__name__, arguments, tuple(named.items()))
         return super().__new__(cls)
 
 

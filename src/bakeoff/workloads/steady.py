@@ -88,7 +88,11 @@ def _written(one: object) -> str:
         return f"({', '.join(map(_written, one))})"
     if isinstance(one, str):
         return one
-    return repr(one) if one is None or isinstance(one, Number | slice) else type(one).__name__
+    if isinstance(one, slice):
+        return f"slice({', '.join(map(_written, (one.start, one.stop, one.step)))})"
+    # NumPy's versions write its numbers in ways of their own.
+    number = one.item() if isinstance(one, Number) and hasattr(one, "item") else one
+    return repr(number) if number is None or isinstance(number, Number) else type(one).__name__
 
 
 def noted(name: str, function: Callable[..., Any], check: Callable[[Any], None]) -> Callable[..., Any]:

@@ -31,6 +31,7 @@ OF_MLX = "unit/tests/frameworks/test_mlx.py"
 
 PACKAGES = "test_packages_that_change_after_the_certificate_are_not_timed"
 WORKLOAD = "test_a_workload_that_is_edited_after_its_certificate_is_not_timed"
+LIKEWISE = "test_a_workload_that_does_something_else_in_another_process_is_not_timed"
 FOLDER = "test_a_framework_whose_folder_is_edited_after_its_certificate_is_not_timed"
 MALLOC = "test_the_float64_stage_has_a_malloc_for_large_arrays_and_no_other_process"
 MOVED = "test_operations_are_moved_and_nothing_else"
@@ -44,6 +45,11 @@ MUTANTS = [
         "no worker looks at the workload's file",
         [("trial.workload_sha256, loaded.sha256", "loaded.sha256, loaded.sha256")],
         {OF_CHANGED: WORKLOAD},
+    ),
+    in_model(
+        "no worker looks at what the workload's file does",
+        [("trial.scenario, trial.steps_sha256)", 'trial.scenario, "")')],
+        {OF_CHANGED: LIKEWISE},
     ),
     in_opened(
         "no worker looks at the framework's folder",

@@ -1,0 +1,79 @@
+"""What a workload's functions do over shapes, as one hash, which is the same in every process that runs them.
+
+A file may ask which framework is there, what the environment holds or what time it is, and then make other layers or do
+more in one contender's process. What it computes may be the same number, or be drawn at another rate, so that no
+certificate sees it. Each worker holds what it finds to what the comparison was fixed with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+from bakeoff.spec.errors import ModelFileError
+from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.workloads.interpreter import forward, on_shapes, vocabulary
+from bakeoff.workloads.losses import given_inputs
+from bakeoff.workloads.mistakes import contained
+from bakeoff.workloads.shape_functions import Counter
+from bakeoff.workloads.shapes import in_loss
+from bakeoff.workloads.steady import noting
+
+if TYPE_CHECKING:
+    from bakeoff.spec.scenario import Scenario
+    from bakeoff.spec.workload import Size
+    from bakeoff.workloads.load import LoadedWorkload
+
+_REAL = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?|-?\d+e[+-]?\d+")
+"""How Python writes a real number."""
+
+
+def steps_sha256(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> str:
+    """Return the hash of the layers, functions and operators that a size's model and loss take, one after another.
+
+    Empty where they cannot be run on the size's own batch: then a race of another batch is not held to anything.
+    """
+    try:
+        with noting(loaded.build.__code__.co_filename) as notes:
+            _run(loaded, size, scenario)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - whatever a user's file raises, SystemExit among it
+        return ""
+    # Lines are left out: Python's versions differ in those of a call that stands on several.
+    told = "\n".join(_REAL.sub(_rounded, note.what) for note in notes)
+    return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()
+
+
+def check_likewise(loaded: LoadedWorkload, size: Size, scenario: Scenario, before: str) -> None:
+    """Raise ModelFileError where a workload does something else here than where the hash `before` was taken."""
+    if before and steps_sha256(loaded, size, scenario) != before:
+        msg = (
+            f"the workload's file {loaded.path} makes other layers or computes something else in this process than "
+            "where the comparison was fixed, and a model is the same for all: it must not ask which framework, "
+            "process, environment, clock or version it runs with, nor go by the order of a set"
+        )
+        raise ModelFileError(msg)
+
+
+def _rounded(found: re.Match[str]) -> str:
+    """Write a real number with so few digits that libraries of mathematics agree on them."""
+    return f"{float(found[0]):.6g}"
+
+
+def _run(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
+    """Run the model in evaluation and, in training, once more and the loss."""
+    forward(loaded.build, size, Counter(), trains=False)
+    if not SCENARIOS[scenario].trains or loaded.loss is None:
+        return
+    outputs = forward(loaded.build, size, Counter(), trains=True)
+    counter = Counter()
+    counter.is_built = True
+    inputs, targets = (on_shapes(arrays, size) for arrays in (size.sample.inputs | size.collected, size.sample.targets))
+    token = in_loss.set(size.batch_size)
+    try:
+        with contained():
+            given_inputs(loaded.loss)(vocabulary(counter, trains=True), outputs, targets, inputs)
+    finally:
+        in_loss.reset(token)
