@@ -184,6 +184,22 @@ def test_what_goes_on_can_reach_a_verdict(early: Outcome) -> None:
     assert "--rounds" not in said(early)
 
 
+def test_what_goes_on_has_time_for_it(early: Outcome, undecided: Outcome) -> None:
+    """A race whose time budget is for fewer rounds than are missing is continued with one that is for them."""
+
+    def with_budget(outcome: Outcome, budget_s: float) -> Outcome:
+        procedure = msgspec.structs.replace(outcome.comparison.procedure, budget_s=budget_s)
+        comparison = msgspec.structs.replace(outcome.comparison, procedure=procedure)
+        return msgspec.structs.replace(outcome, comparison=comparison, round_s=40.0)
+
+    assert "1 more round, about 40 s, for a verdict:\n  bakeoff run mlp-mnist --resume --budget 50s" in said(
+        with_budget(early, 30.0)
+    )
+    assert "--budget" not in said(with_budget(early, 40.0))
+    assert "bakeoff run mlp-mnist --resume --budget 340s --rounds 14" in said(with_budget(undecided, 60.0))
+    assert "--budget" not in said(with_budget(undecided, 300.0))
+
+
 def test_what_nobody_named_is_not_missing(mixed: Outcome) -> None:
     """Where no contender was named, what is not installed is not among those that are not ranked."""
     asked = msgspec.structs.replace(mixed.comparison, uninstalled=["other"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -223,14 +224,28 @@ def _undecided(pair: Verdict, outcome: Outcome) -> str:
 def _early(pairs: list[Verdict], outcome: Outcome) -> str:
     """Return which pairs have too few rounds for a verdict, and what goes on."""
     names = _every_pair(pairs, outcome) or listed(f"{pair.first} / {pair.second}" for pair in pairs)
-    command = f"{outcome.comparison.command or 'bakeoff run ...'} --resume"
     fewest = max(pair.fewest for pair in pairs)
+    missing = max(pair.fewest - pair.rounds for pair in pairs)
+    command = _going_on(outcome, missing)
     # The last of two counts holds: a race that was asked for fewer rounds would end where it is.
     if (outcome.comparison.procedure.max_rounds or fewest) < fewest:
         command += f" --rounds {fewest}"
-    missing = max(pair.fewest - pair.rounds for pair in pairs)
     took = f", about {duration(missing * outcome.round_s)}" if outcome.round_s is not None else ""
     return with_command(f"{names}: {count(missing, 'more round')}{took}, for a verdict", command)
+
+
+_ROOM = 1.2
+"""How much more time than rounds have taken so far is asked for so many more: one that would end late is not begun."""
+
+
+def _going_on(outcome: Outcome, more: int) -> str:
+    """Return the command that goes on, with time for so many more rounds where its own budget, begun anew, has none."""
+    command = f"{outcome.comparison.command or 'bakeoff run ...'} --resume"
+    budget_s = outcome.comparison.procedure.budget_s
+    if budget_s is None or outcome.round_s is None or more * outcome.round_s <= budget_s:
+        return command
+    # The last of two counts.
+    return f"{command} --budget {10 * math.ceil(_ROOM * more * outcome.round_s / 10)}s"
 
 
 _MANY = 4
@@ -253,8 +268,8 @@ def _after(pair: Verdict, margin: float) -> str:
 
 def _more(pair: Verdict, outcome: Outcome) -> tuple[str, str]:
     """Return how many more rounds would be needed, and the command that runs them where the procedure allows it."""
-    command = f"{outcome.comparison.command or 'bakeoff run ...'} --resume"
     more = pair.more_rounds
+    command = _going_on(outcome, _look(pair) - pair.rounds)
     if more is None:
         return ("" if pair.level is None else "no coming look is likely to decide it"), ""
     needed = f"about {rounded(more) if more > LOOKS[-1] else more} more {'round' if more == 1 else 'rounds'}"
