@@ -185,6 +185,18 @@ def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
         data.prepare("synthetic", WORKLOAD, FLAT, 8, 0, tmp_path / "file" / "inside")
 
 
+def test_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy counts bytes where a file is not written whole; what that means, and what to do, is told."""
+
+    def refused(*_: object, **__: object) -> None:
+        msg = "131072 requested and 76768 written"
+        raise OSError(msg)
+
+    monkeypatch.setattr(np, "save", refused)
+    with pytest.raises(StoreError, match=r"no space is left there, or a limit .* by --results DIR"):
+        data.prepare("synthetic", WORKLOAD, FLAT, 8, 0, tmp_path)
+
+
 @pytest.mark.parametrize(("source", "start"), [("synthetic", "c6a4d1e476dbc54e"), ("digits", "62fa949b2100e9bf")])
 def test_batches_stay_what_they_were(source: str, start: str, tmp_path: Path) -> None:
     """The batches of the first releases are drawn again bit by bit, so that their comparisons can be resumed."""

@@ -173,6 +173,8 @@ def _write(about: Inputs, train: Batch, test: Batch | None, batch_size: int, fol
         inputs = msgspec.structs.replace(about, sha256=digest.hexdigest())
         (folder / "inputs.json").write_bytes(msgspec.json.format(msgspec.json.encode(inputs)))
     except OSError as error:
-        msg = f"cannot write the batches to {folder}: {error.strerror or error}"
+        # NumPy has no reason where not all was taken, only how much: a disk that is full, or a limit.
+        why = error.strerror or f"no space is left there, or a limit is reached ({error})"
+        msg = f"cannot write the batches to {folder}: {why}; name another folder by --results DIR"
         raise StoreError(msg) from error
     return inputs
