@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -56,6 +57,19 @@ def test_a_file_that_ends_the_process_is_told(cli: Cli, tmp_path: Path, text: st
     said = cli("run", "mine.py", "fake", "--fail-if-slower", "5%")
     assert said.code == MISUSED
     assert f"mine.py:{1 + text.count(chr(10))}: importing it failed:" in said.err
+
+
+def test_what_a_file_prints_is_not_among_the_answer(cli: Cli, root: Path, tmp_path: Path) -> None:
+    """--json stands alone on stdout, whatever a user's file prints at its top and in its functions."""
+    lines = (root / "examples" / "my_model.py").read_text().splitlines()
+    functions = "build", "__init__", "forward", "loss"
+    for function in functions:
+        at = max(place for place, one in enumerate(lines) if f" {function}(" in one and "def " in one)
+        lines.insert(at + 1, f"{'':{len(lines[at]) - len(lines[at].lstrip()) + 4}}print('printed in {function}')")
+    (tmp_path / "mine.py").write_text("\n".join([*lines, "print('printed at the top')"]))
+    said = cli("run", "mine.py", "fake", "--dry-run", "--json")
+    assert json.loads(said.out)
+    assert all(f"printed {place}" in said.err for place in (*(f"in {one}" for one in functions), "at the top"))
 
 
 @pytest.mark.parametrize(

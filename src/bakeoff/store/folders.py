@@ -66,6 +66,7 @@ def latest_like(
 def resumable(kind: str, results: Path, found: tuple[Path, Kind] | None) -> tuple[Path, Kind]:
     """Return what was found to resume; raise UsageError where that is nothing."""
     if found is None:
-        msg = f"nothing to go on with: no {kind} in {results} asked for the same; run it without --resume"
+        told = f"no {kind} in {results} asked for the same, of the same data"
+        msg = f"nothing to go on with: {told}; run it without --resume"
         raise UsageError(msg)
     return found

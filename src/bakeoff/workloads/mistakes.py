@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import traceback
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -61,7 +61,7 @@ def contained() -> Iterator[None]:
     """Have what is run of a user's file neither end this process nor leave it in another folder.
 
     What was asked for by relative paths, such as where results are kept, is where it was asked for. What is left
-    running is noted, and a lower limit of recursion is the file's alone.
+    running is noted, what is printed goes to standard error, and a lower limit of recursion is the file's alone.
     """
     deepest = sys.getrecursionlimit()
     try:
@@ -69,7 +69,8 @@ def contained() -> Iterator[None]:
     except OSError:
         folder = ""  # It is gone, as somebody may have removed it.
     try:
-        with LEFT.noted(), _no_sudden_end():
+        # What it prints is for its author: standard output may be one JSON object, or a pipe to another program.
+        with LEFT.noted(), _no_sudden_end(), redirect_stdout(sys.stderr):
             yield
     finally:
         sys.setrecursionlimit(max(deepest, sys.getrecursionlimit()))
