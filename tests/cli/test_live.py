@@ -12,7 +12,7 @@ from rich.live import Live
 from bakeoff.cli.live import BAR, STEPS, LiveScreen, bar
 from bakeoff.cli.progress import Lines
 from bakeoff.cli.telling import to_come
-from bakeoff.race.progress import BlockTimed, Finished, RoundEnded, RoundStarted, Running, TrialStarted
+from bakeoff.race.progress import BlockTimed, Finished, Reading, RoundEnded, RoundStarted, Running, TrialStarted
 from bakeoff.report.units import elapsed
 from bakeoff.spec.trial import KINDS
 from bakeoff.spec.verdict import Verdict
@@ -149,6 +149,16 @@ def test_what_is_to_come_is_by_the_looks() -> None:
 def test_a_clock_is_read_at_a_glance(seconds: float, said: str) -> None:
     """Seconds alone are shown as long as two digits hold them."""
     assert elapsed(seconds) == said
+
+
+def test_data_that_are_read_are_told() -> None:
+    """Before the comparison is there: a file's own data may take minutes, in which nothing else is told."""
+    log = io.StringIO()
+    Lines(log)(Reading("own"))
+    assert log.getvalue().endswith("reading the data: own\n")
+    live, _ = screen()
+    live(Reading("own"))
+    assert "reading the data: own" in drawn(live)
 
 
 @pytest.mark.parametrize(

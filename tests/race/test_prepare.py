@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from bakeoff.cli.telling import notes
@@ -14,7 +15,7 @@ from bakeoff.environments import interpreters
 from bakeoff.environments.declared import frameworks
 from bakeoff.race import prepare
 from bakeoff.race.prepare import prepared
-from bakeoff.race.progress import Prepared
+from bakeoff.race.progress import Prepared, Reading
 from bakeoff.race.specs import folder_names
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
@@ -190,3 +191,17 @@ def test_who_lacks_the_device_is_left_out_where_none_was_named(
     assert comparison.excluded["jittor"].startswith("has no device=cuda: Jittor with CUDA is another build")
     with pytest.raises(UsageError, match="Jittor does not have device=cuda"):
         planned(request_of("fake", "jittor", device="cuda"))
+
+
+@pytest.mark.parametrize(("source", "told"), [(None, [Reading("own")]), ("synthetic", [])])
+def test_data_that_may_take_long_are_told_before_they_are_read(
+    request_of: Any, root: Path, tmp_path: Path, source: str | None, told: list[Reading]
+) -> None:
+    """A file's own data may take minutes, what bakeoff draws itself does not."""
+    own = "def data(size, samples, seed): return {'x': np.zeros((samples, 16, 16, 3)), 'y': np.ones(samples, int)}"
+    path = tmp_path / "mine.py"
+    path.write_text(f"{(root / 'examples' / 'my_model.py').read_text()}\nimport numpy as np\n{own}")
+    seen: list[Any] = []
+    request = msgspec.structs.replace(request_of("fake"), workload=str(path), data=source, size="reduced")
+    with prepared(request, seen.append):
+        assert seen == told

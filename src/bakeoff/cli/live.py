@@ -20,6 +20,7 @@ from bakeoff.cli.telling import (
     pair_name,
     pair_state,
     pairs_line,
+    reading,
     study_lines,
     timer_text,
     title,
@@ -34,6 +35,7 @@ from bakeoff.race.progress import (
     PointEnded,
     PointStarted,
     Prepared,
+    Reading,
     RoundEnded,
     RoundStarted,
     Running,
@@ -166,7 +168,10 @@ class LiveScreen:
     def _note(self, event: Event) -> None:
         """Keep what the screen shows; print above it what should stay."""
         match event:
+            case Reading(source):
+                self._last = reading(source)
             case Prepared(comparison):
+                self._last = ""
                 self._title, self._margin = f"{self._point}{title(comparison)}", comparison.procedure.margin
                 if not self._point:
                     self._budget_s, self._began_s = comparison.procedure.budget_s, time.monotonic()

@@ -14,13 +14,24 @@ from rich.live import Live
 
 from bakeoff.cli import PROCESS
 from bakeoff.cli.live import LiveScreen
-from bakeoff.cli.telling import begins, finished, notes, of_one, pairs_line, rounds_line, study_lines, title, waiting
+from bakeoff.cli.telling import (
+    begins,
+    finished,
+    notes,
+    of_one,
+    pairs_line,
+    rounds_line,
+    study_lines,
+    title,
+    waiting,
+)
 from bakeoff.race.progress import (
     Certified,
     Finished,
     PointEnded,
     PointStarted,
     Prepared,
+    Reading,
     RoundEnded,
     RoundStarted,
     StudyEvent,
@@ -94,7 +105,7 @@ class Lines:
                     self._write(line)
             case TrialStarted():
                 self._started(event)
-            case TrialEnded() | Certified() | TimerTested() | Tried():
+            case Reading() | TrialEnded() | Certified() | TimerTested() | Tried():
                 self._write(of_one(event))
             case Waiting() | RoundStarted():
                 self._waited(event)

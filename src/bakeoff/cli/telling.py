@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from bakeoff.race.least import least
 from bakeoff.race.notices import foreseen_shapes
-from bakeoff.race.progress import Certified, PointEnded, PointStarted, StudyStarted, TimerTested, TrialEnded, Tried
+from bakeoff.race.progress import (
+    Certified,
+    PointEnded,
+    PointStarted,
+    Reading,
+    StudyStarted,
+    TimerTested,
+    TrialEnded,
+    Tried,
+)
 from bakeoff.report.gpus import busy, gpu_memory
 from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import duration, elapsed, percent, size
@@ -87,9 +96,11 @@ def study_lines(event: StudyEvent) -> list[str]:
             return [f"{point.title}: {reason}"] if reason else []
 
 
-def of_one(event: TrialEnded | Certified | TimerTested | Tried) -> str:
-    """Return what became of one contender's trial, or was found by it."""
+def of_one(event: Reading | TrialEnded | Certified | TimerTested | Tried) -> str:
+    """Return what became of one contender's trial, or was found by it; or what is waited for before all of them."""
     match event:
+        case Reading(source):
+            return reading(source)
         case TrialEnded(name):
             return f"{name}: {ended(event)}"
         case Certified(certificate):
@@ -143,6 +154,11 @@ def tried(event: Tried) -> str:
     if event.fits:
         return f"{name} fits{held}"
     return f"{name} {'failed' if event.fits is None else 'does not fit'}: {event.reason}"
+
+
+def reading(source: str) -> str:
+    """Return what is done before anything is started, where that may take long."""
+    return f"reading the data: {source}"
 
 
 def waiting(event: Waiting) -> str:

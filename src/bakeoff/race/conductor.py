@@ -136,7 +136,7 @@ def add(
 
     Raises StoreError where what is asked for is not what was compared there, or this is another machine.
     """
-    with prepared(request, asking=launch is ProcessWorker) as (wanted, inputs):
+    with prepared(request, observe, asking=launch is ProcessWorker) as (wanted, inputs):
         before = read_comparison(folder)
         if asked_of(before) != asked_of(wanted):
             msg = f"cannot go on with {before.id}: its contenders, options or data are not what they were"
@@ -176,7 +176,7 @@ def search_batches(
     Raises UsageError before anything is started, StoreError when results cannot be written.
     """
     _check_honest(request)
-    with prepared(request, asking=launch is ProcessWorker) as (plan, inputs):
+    with prepared(request, observe, asking=launch is ProcessWorker) as (plan, inputs):
         check_single(plan.contenders)
         wanted = attempts.within(plan, limit_bytes)
         folder, search = _search(request, wanted)
@@ -202,7 +202,7 @@ def _check_honest(request: Request) -> None:
 @contextmanager
 def _comparison(request: Request, observe: Observer, launch: Launcher) -> Iterator[Loop]:
     """Yield the loop of a new comparison or of one to resume; its folder is this process's alone until the end."""
-    with prepared(request, asking=launch is ProcessWorker) as (wanted, inputs):
+    with prepared(request, observe, asking=launch is ProcessWorker) as (wanted, inputs):
         folder, comparison = _begun(request, wanted)
         with _owned(folder, "comparison", launch):
             if request.resume:  # A folder may be a stranger's: before anything rests on its records, they are judged.

@@ -21,6 +21,7 @@ from bakeoff.race.checks import check_memory, check_text, results_folder
 from bakeoff.race.devices import lacking, machine_of, no_energy, without_device
 from bakeoff.race.notices import notices, with_more_exact, with_own_layers
 from bakeoff.race.padding import check_input, check_shapes, own_steps
+from bakeoff.race.progress import Observer, Reading, silent
 from bakeoff.race.scaling import check_scaling, cores_of_each, parts_of, scaled, sync_of, unlike_gpus
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
@@ -48,7 +49,9 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Comparison, Path]]:
+def prepared(
+    request: Request, observe: Observer = silent, *, asking: bool = False
+) -> Iterator[tuple[Comparison, Path]]:
     """Yield the comparison that a request asks for and the folder of its batches, which is removed in the end.
 
     With `asking`, the interpreters of contenders on another device than the processor are asked for it first.
@@ -66,6 +69,8 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
     with inputs_folder(results_folder(request.results)) as folder:
         size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
         whole = request.epochs is not None and request.steps is None
+        if source not in MADE_AT_ONCE:
+            observe(Reading(source))
         inputs = data.prepare(
             source,
             workload,
@@ -166,6 +171,9 @@ def _comparison(
         command=request.command,
     )
 
+
+MADE_AT_ONCE = ("synthetic", "digits", "graphs")
+"""Sources of data that nobody waits for: bakeoff's own draws, and what a package brings along."""
 
 REFERENCE_DEVICES = (PROCESSOR, NVIDIA)
 """Where there is float64."""

@@ -14,6 +14,12 @@ from bakeoff.spec.trial import Purpose
 from bakeoff.spec.verdict import Certificate, Verdict
 
 
+class Reading(msgspec.Struct, frozen=True):
+    """Data are about to be read, or made by the workload's own file, which may take long."""
+
+    source: str
+
+
 class Prepared(msgspec.Struct, frozen=True):
     """The comparison is fixed and its folder exists; `resumed` trials are there already."""
 
@@ -122,7 +128,8 @@ class Finished(msgspec.Struct, frozen=True):
 
 
 Event = (
-    Prepared
+    Reading
+    | Prepared
     | TrialStarted
     | TrialEnded
     | Certified
