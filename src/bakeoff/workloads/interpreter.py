@@ -315,9 +315,7 @@ def _check_outputs(at: str, outputs: Any, size: Size) -> None:
 def _check_layout(outputs: Any, size: Size) -> None:
     """Raise LayoutError unless the outputs are one array, samples first, whose axes all frameworks have alike."""
     if not isinstance(outputs, Shape):
-        more = (
-            "more only where nn.in_training(self) is true, and of several heads all in one, as by nn.concat(arrays, 1)"
-        )
+        more = "more only where nn.in_training(self) is true, of several heads all in one, as by nn.concat(arrays, 1)"
         msg = f"a model returns one array in evaluation, {more}; this one returned {outputs!r}"
         raise LayoutError(msg)
     if outputs.kind == "flat":
