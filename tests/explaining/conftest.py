@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from tests.report.conftest import outcome, plan, ranked, verdict
 
-from bakeoff.judge.checked import Check
+from bakeoff.judge.checked import SuspectRace
 from bakeoff.judge.explanation import Gap, Row, Suspect
 from bakeoff.judge.outcome import ContenderOutcome, Outcome
 from bakeoff.spec.comparison import ContenderPlan
@@ -91,11 +91,11 @@ def suspects(at_most_ms: float = 2.0) -> list[Suspect]:
     ]
 
 
-def check(turned_ms: float, row_after_ms: float, *, control_ms: float = 10.0, half: float = 0.01) -> Check:
+def suspect_race(turned_ms: float, row_after_ms: float, *, control_ms: float = 10.0, half: float = 0.01) -> SuspectRace:
     """Make a race in which the slower one takes 10 ms, and so many with the switch turned; its row took 3 ms."""
     steps_ms = {"quick": 8.0, "slow": 10.0, TURNED: turned_ms, TWIN: control_ms}
     again = gap(row("optimiser", row_after_ms, 3.0, "optimiser"), first=TURNED)
-    return Check(
+    return SuspectRace(
         outcome=raced(steps_ms, half),
         first="quick",
         second="slow",

@@ -20,7 +20,7 @@ HOUR_S = 3600.0
 """What the checks' shares of time are stated for; a shorter budget shortens each."""
 
 
-class Check(NamedTuple):
+class PlannedCheck(NamedTuple):
     """One check that can be made."""
 
     result: CheckResult
@@ -28,17 +28,17 @@ class Check(NamedTuple):
     make: Callable[[Setting], Finding]
 
 
-def planned(contenders: tuple[str, ...], device: str, *, quick: bool) -> list[Check]:
+def planned(contenders: tuple[str, ...], device: str, *, quick: bool) -> list[PlannedCheck]:
     """Return the checks of these contenders on a device."""
     return [*_first(quick=quick), *_precision(contenders, device), *_times(contenders, quick=quick)]
 
 
-def _check(key: str, title: str, expected: str, most_s: float, make: Callable[[Setting], Finding]) -> Check:
+def _check(key: str, title: str, expected: str, most_s: float, make: Callable[[Setting], Finding]) -> PlannedCheck:
     """Return a check."""
-    return Check(CheckResult(key=key, title=title, expected=expected, most_s=most_s), make)
+    return PlannedCheck(CheckResult(key=key, title=title, expected=expected, most_s=most_s), make)
 
 
-def _certificates(workload: str, most_s: float, *, quick: bool) -> Check:
+def _certificates(workload: str, most_s: float, *, quick: bool) -> PlannedCheck:
     """Return the check of one workload's certificates."""
     seeds = checks.QUICK_SEEDS if quick else checks.SEEDS
     expected = f"pass at {seeds} seeds, within {ROOM:g} of what is allowed"
@@ -46,7 +46,7 @@ def _certificates(workload: str, most_s: float, *, quick: bool) -> Check:
     return _check(f"certificates-{workload}", f"same work: {workload}", expected, most_s, make)
 
 
-def _first(*, quick: bool) -> list[Check]:
+def _first(*, quick: bool) -> list[PlannedCheck]:
     """Return what everything else rests on."""
     tests = "doubling, profiler, fetching: no clock fails"
     found = [
@@ -57,7 +57,7 @@ def _first(*, quick: bool) -> list[Check]:
     return found if quick else [*found, _certificates(checks.WITH_CONVOLUTIONS, 300, quick=quick)]
 
 
-def _precision(contenders: tuple[str, ...], device: str) -> list[Check]:
+def _precision(contenders: tuple[str, ...], device: str) -> list[PlannedCheck]:
     """Return the checks of each contender's arithmetic."""
     refused = f"{'TF32' if device == 'cuda' else 'a shorter precision'} in place of float32: refused"
     faster = "takes less time than float32"
@@ -73,7 +73,7 @@ def _precision(contenders: tuple[str, ...], device: str) -> list[Check]:
     return [*planted, *raced]
 
 
-def _times(contenders: tuple[str, ...], *, quick: bool) -> list[Check]:
+def _times(contenders: tuple[str, ...], *, quick: bool) -> list[PlannedCheck]:
     """Return the checks of the times, and the certificates that take longest."""
     first, names = contenders[0], folder_names(contenders)
     beside = "as long as alone, within 2 %"

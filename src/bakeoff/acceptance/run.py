@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 import bakeoff
-from bakeoff.acceptance.plan import HOUR_S, Check, planned
+from bakeoff.acceptance.plan import HOUR_S, PlannedCheck, planned
 from bakeoff.acceptance.setting import Launching, Setting
 from bakeoff.measure import gpu_facts
 from bakeoff.measure.gpus import VISIBLE, choose, uuid_in
@@ -119,7 +119,7 @@ def read_outcome(folder: Path) -> AcceptanceOutcome:
     return AcceptanceOutcome(acceptance=acceptances.read(folder), path=str(folder))
 
 
-def _wanted(asked: Asked) -> tuple[Acceptance, list[Check]]:
+def _wanted(asked: Asked) -> tuple[Acceptance, list[PlannedCheck]]:
     """Return what is asked for, with every check not reached; raise UsageError for what cannot be."""
     if asked.gpu is not None and asked.device != "cuda":
         msg = f"--gpu {asked.gpu} names an NVIDIA GPU: it needs --device cuda"
@@ -183,7 +183,7 @@ class _Running:
         self.acceptance = acceptance
         self._folder, self._asked, self._launching, self._began_s = folder, asked, launching, began_s
 
-    def all_checks(self, plan: list[Check], observe: CheckObserver) -> None:
+    def all_checks(self, plan: list[PlannedCheck], observe: CheckObserver) -> None:
         """Make the checks that are not made, in their order."""
         done = {check.key for check in self.acceptance.checks if self._is_done(check)}
         acceptances.write(self._folder, self.acceptance)
@@ -206,7 +206,7 @@ class _Running:
         """Return the time that is left."""
         return self._asked.budget_s - (time.monotonic() - self._began_s)
 
-    def _made(self, check: Check, left_s: float) -> CheckResult:
+    def _made(self, check: PlannedCheck, left_s: float) -> CheckResult:
         """Make a check, and return its result, whatever happens."""
         began_s = time.monotonic()
         folder = self._folder / check.result.key

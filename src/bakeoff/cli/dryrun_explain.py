@@ -9,7 +9,7 @@ from bakeoff.cli import dryrun
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
-    from bakeoff.race.forecast_why import Check, WhyForecast
+    from bakeoff.race.forecast_why import SuspectRaceForecast, WhyForecast
 
 
 def check(*, recorded: bool, json: bool, resume: bool) -> None:
@@ -51,7 +51,7 @@ def _checks(told: "WhyForecast") -> list[str]:
     return [_check(one) for one in told.checks] or ["No race of suspects is lacking."]
 
 
-def _check(one: "Check") -> str:
+def _check(one: "SuspectRaceForecast") -> str:
     """Return what one race of suspects has."""
     turned = ", ".join(switch or "the same once more" for switch in one.switches)
     return f"{one.first} and {one.second} race again beside {one.second} with {turned}: {_about(one.seconds)}."

@@ -35,7 +35,7 @@ ROUNDING = 1e-6
 """A saving is beyond a prediction from this share on: shares of a step are rounded to whole ns of a trace."""
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class SuspectRace(msgspec.Struct, frozen=True, kw_only=True):
     """The race that checks the suspects of one gap: both contenders again, and the slower one with switches turned."""
 
     outcome: Outcome
@@ -59,16 +59,16 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         return next((one for one in self.outcome.contenders if one.label == label), None)
 
 
-def judged(suspects: Sequence[Suspect], before: Gap, check: Check) -> list[Suspect]:
+def judged(suspects: Sequence[Suspect], before: Gap, race: SuspectRace) -> list[Suspect]:
     """Return suspects with what the race says of them; `before` is the gap that they are about.
 
     Without a control nothing is confirmed, and where it has moved only what saves far more.
     """
-    controls = [_measured(one, check) for one in suspects if one.is_control]
+    controls = [_measured(one, race) for one in suspects if one.is_control]
     found = []
     for suspect in suspects:
-        one = _measured(suspect, check)
-        status, reason = _of_control(one) if one.is_control else _status(one, before, check, controls)
+        one = _measured(suspect, race)
+        status, reason = _of_control(one) if one.is_control else _status(one, before, race, controls)
         doubt = _doubt(one, controls) if status == "confirmed" else ""
         if doubt:
             status, reason = "hypothesis", f"{reason}; but {doubt}"
@@ -90,17 +90,17 @@ def _most_s(control: Suspect) -> float:
     return max(abs(control.saved_s.low), abs(control.saved_s.high)) if control.saved_s else 0.0
 
 
-def _measured(suspect: Suspect, check: Check) -> Suspect:
+def _measured(suspect: Suspect, race: SuspectRace) -> Suspect:
     """Return a suspect with what its switch has saved, and its row in the second profile."""
     if not (suspect.switch or suspect.is_control):
         return suspect
-    label = check.labels.get(suspect.switch, "")
-    row, verdicts = _row_after(suspect.row, label, check), check.outcome.verdicts
-    ratio, before = (_ratio(verdicts, check.first, one) for one in (label, check.second))
+    label = race.labels.get(suspect.switch, "")
+    row, verdicts = _row_after(suspect.row, label, race), race.outcome.verdicts
+    ratio, before = (_ratio(verdicts, race.first, one) for one in (label, race.second))
     return msgspec.structs.replace(
         suspect,
-        comparison=check.comparison,
-        saved_s=_saved_s(label, check),
+        comparison=race.comparison,
+        saved_s=_saved_s(label, race),
         ratio=ratio,
         ratio_before=None if before is None else before.estimate,
         row_after_s=None if row is None else row.after_s,
@@ -108,10 +108,10 @@ def _measured(suspect: Suspect, check: Check) -> Suspect:
     )
 
 
-def _saved_s(label: str, check: Check) -> Interval | None:
+def _saved_s(label: str, race: SuspectRace) -> Interval | None:
     """Return by how much a switch shortens a step, by the rounds of one race; None without an interval."""
-    slower = check.of(check.second)
-    ratio = _ratio(check.outcome.verdicts, check.second, label)
+    slower = race.of(race.second)
+    ratio = _ratio(race.outcome.verdicts, race.second, label)
     if ratio is None or slower is None or slower.median_step_s is None:
         return None
     step_s = slower.median_step_s
@@ -142,12 +142,12 @@ class _RowAfter(NamedTuple):
     high: float
 
 
-def _row_after(row: Row | None, label: str, check: Check) -> _RowAfter | None:
+def _row_after(row: Row | None, label: str, race: SuspectRace) -> _RowAfter | None:
     """Return what a row takes with the switch turned, and without; None if unknown."""
     if row is None:
         return None
-    for gap in check.gaps:
-        if {gap.first, gap.second} != {label, check.second}:
+    for gap in race.gaps:
+        if {gap.first, gap.second} != {label, race.second}:
             continue
         for one in gap.by_layer if row.kind is None else gap.by_kind:
             if (one.kind, one.phase, one.layer) != (row.kind, row.phase, row.layer):
@@ -155,7 +155,7 @@ def _row_after(row: Row | None, label: str, check: Check) -> _RowAfter | None:
             if one.difference_s is None:
                 return None
             low, high = one.difference_s.low, one.difference_s.high
-            if gap.second == check.second:
+            if gap.second == race.second:
                 return _RowAfter(one.second_s, one.first_s, low, high)
             return _RowAfter(one.first_s, one.second_s, -high, -low)
     return None
@@ -174,52 +174,52 @@ def has_moved(saved_s: Interval | None) -> bool:
     return saved_s is not None and not saved_s.low <= 0.0 <= saved_s.high
 
 
-def _status(one: Suspect, before: Gap, check: Check, controls: Sequence[Suspect]) -> tuple[Status, str]:
+def _status(one: Suspect, before: Gap, race: SuspectRace, controls: Sequence[Suspect]) -> tuple[Status, str]:
     """Return what the race says of one suspect, and why."""
     if not one.switch:
         return "hypothesis", one.reason
-    lacks = _why_unknown(one, check)
+    lacks = _why_unknown(one, race)
     if lacks:
         return "hypothesis", lacks
     assert one.saved_s is not None
     if one.saved_s.low > 0.0:
-        return _of_a_saving(one, before, check, controls)
+        return _of_a_saving(one, before, race, controls)
     said = f"{one.switch} {_says(one.saved_s)}"
     most_s, most = (one.at_most_s, "what was predicted") if one.row is not None else (before.gap_s, "the gap")
-    if one.saved_s.high >= LEAST_PART * most_s * _scale(before, check):
+    if one.saved_s.high >= LEAST_PART * most_s * _scale(before, race):
         return "hypothesis", f"{said}: that may be nothing, and half of {most} or more, too wide to tell"
     return "refuted", said
 
 
-def _of_a_saving(one: Suspect, before: Gap, check: Check, controls: Sequence[Suspect]) -> tuple[Status, str]:
+def _of_a_saving(one: Suspect, before: Gap, race: SuspectRace, controls: Sequence[Suspect]) -> tuple[Status, str]:
     """Return what is said of a switch that saves something: whether it saves what was named, and no more."""
     assert one.saved_s is not None
-    said, most_s = f"{one.switch} {_says(one.saved_s)}", predicted(before, one.switch).high * _scale(before, check)
+    said, most_s = f"{one.switch} {_says(one.saved_s)}", predicted(before, one.switch).high * _scale(before, race)
     if one.row is not None and one.saved_s.low > most_s * (1.0 + ROUNDING):
         return (
             "hypothesis",
             f"{said}, more than the {_ms(most_s)} that its rows explain: it changes something else, too",
         )
-    if one.row is not None and one.saved_s.high < LEAST_PART * one.at_most_s * _scale(before, check):
+    if one.row is not None and one.saved_s.high < LEAST_PART * one.at_most_s * _scale(before, race):
         return "hypothesis", f"{said}, less than half of what was predicted: there is another cause, too"
     chance_s = max((_most_s(one) for one in controls), default=0.0)
     if one.saved_s.estimate <= chance_s:
         return "hypothesis", f"{said}, no more than a switch that should not matter"
     if one.row is None:
-        return _of_counters(one, said, check)
-    own_s = one.row.gap_s * _scale(before, check)
-    return _of_a_row(one, one.row, min(own_s, one.saved_s.low), said, check)
+        return _of_counters(one, said, race)
+    own_s = one.row.gap_s * _scale(before, race)
+    return _of_a_row(one, one.row, min(own_s, one.saved_s.low), said, race)
 
 
-def _of_a_row(one: Suspect, row: Row, own_s: float, said: str, check: Check) -> tuple[Status, str]:
+def _of_a_row(one: Suspect, row: Row, own_s: float, said: str, race: SuspectRace) -> tuple[Status, str]:
     """Return what a second profile says of the row, of whose saving `own_s` is its own: a switch may act on others."""
     assert one.saved_s is not None
-    after = _row_after(row, check.labels.get(one.switch, ""), check)
+    after = _row_after(row, race.labels.get(one.switch, ""), race)
     if after is None:
         return "hypothesis", f"{said}; no second profile says whether the row is smaller"
-    renamed = _why_renamed(one, row, check)
+    renamed = _why_renamed(one, row, race)
     if after.low > 0.0 and renamed:
-        status: Status = "hypothesis" if _may_be_less(one, check) else "refuted"
+        status: Status = "hypothesis" if _may_be_less(one, race) else "refuted"
         return status, f"{said}, and the row is smaller in a second profile, but {renamed}"
     if after.low > 0.0:
         said = f"{said}, and the row takes {_ms(after.after_s)} in a second profile, {_ms(after.before_s)} without it"
@@ -229,7 +229,7 @@ def _of_a_row(one: Suspect, row: Row, own_s: float, said: str, check: Check) -> 
     return "hypothesis", f"{said}, but a second profile does not tell whether the row is smaller"
 
 
-def _why_renamed(one: Suspect, row: Row, check: Check) -> str:
+def _why_renamed(one: Suspect, row: Row, race: SuspectRace) -> str:
     """Return why the row may be smaller in name alone: a switch may have other kinds of operations do its work.
 
     Empty where the switch acts on no other kind, on all of them, whose sum is the raced step, or where all kinds that
@@ -238,7 +238,7 @@ def _why_renamed(one: Suspect, row: Row, check: Check) -> str:
     kinds = acts_on(one.switch)
     if kinds <= {row.kind} or kinds == KINDS:
         return ""
-    less_s, named = check.less_s.get(one.switch), f"all that {one.switch} acts on"
+    less_s, named = race.less_s.get(one.switch), f"all that {one.switch} acts on"
     if less_s is None:
         return f"too few rounds tell whether {named} takes less together"
     if less_s.low > 0.0:
@@ -246,9 +246,9 @@ def _why_renamed(one: Suspect, row: Row, check: Check) -> str:
     return f"{named} ({', '.join(sorted(kinds))}) takes {_less(less_s)} together: its work may have moved among them"
 
 
-def _may_be_less(one: Suspect, check: Check) -> bool:
+def _may_be_less(one: Suspect, race: SuspectRace) -> bool:
     """Return whether what a switch acts on may take as much less together as the step does."""
-    less_s = check.less_s.get(one.switch)
+    less_s = race.less_s.get(one.switch)
     return less_s is None or one.saved_s is None or less_s.high >= one.saved_s.low
 
 
@@ -257,25 +257,25 @@ def _less(less_s: Interval) -> str:
     return f"{_ms(less_s.estimate)} ({_ms(less_s.low)} to {_ms(less_s.high)}) less"
 
 
-def _of_counters(one: Suspect, said: str, check: Check) -> tuple[Status, str]:
+def _of_counters(one: Suspect, said: str, race: SuspectRace) -> tuple[Status, str]:
     """Return what is said of a cause that is no operation, by the counters of the second race."""
-    shown = {cause.label for cause in check.causes if cause.name == one.cause}
-    for unjudged in check.unjudged:
-        if one.cause in unjudged.names and unjudged.label in (check.second, check.labels.get(one.switch, "")):
+    shown = {cause.label for cause in race.causes if cause.name == one.cause}
+    for unjudged in race.unjudged:
+        if one.cause in unjudged.names and unjudged.label in (race.second, race.labels.get(one.switch, "")):
             return "hypothesis", f"{said}, but nobody could look for {one.cause}: {unjudged.reason}"
-    if check.second not in shown:
+    if race.second not in shown:
         return "hypothesis", f"{said}, but the counters of this race do not show {one.cause} without it"
-    if check.labels.get(one.switch, "") in shown:
+    if race.labels.get(one.switch, "") in shown:
         return "refuted", f"{said}, but the counters show {one.cause} as before"
     return "confirmed", f"{said}, and the counters no longer show {one.cause}"
 
 
-def _why_unknown(one: Suspect, check: Check) -> str:
+def _why_unknown(one: Suspect, race: SuspectRace) -> str:
     """Return why the race says nothing of a suspect; empty where it does."""
-    label = check.labels.get(one.switch, "")
-    raced = check.of(label)
+    label = race.labels.get(one.switch, "")
+    raced = race.of(label)
     if raced is None:
-        excluded = check.outcome.comparison.excluded.get(label, "")
+        excluded = race.outcome.comparison.excluded.get(label, "")
         return f"{one.switch} could not be raced{f': {excluded}' if excluded else ''}"
     if raced.status == "pending":
         return NOT_RUN
@@ -284,9 +284,9 @@ def _why_unknown(one: Suspect, check: Check) -> str:
     return TOO_FEW if one.saved_s is None else ""
 
 
-def _scale(before: Gap, check: Check) -> float:
+def _scale(before: Gap, race: SuspectRace) -> float:
     """Return the slower contender's step time in this race over that in the one before, on which predictions rest."""
-    slower = check.of(check.second)
+    slower = race.of(race.second)
     if slower is None or slower.median_step_s is None or before.second_s <= 0.0:
         return 1.0
     return slower.median_step_s / before.second_s

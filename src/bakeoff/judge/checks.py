@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.judge.checked import NOT_RUN, Check, judged
+from bakeoff.judge.checked import NOT_RUN, SuspectRace, judged
 from bakeoff.judge.explanation import Suspect
 from bakeoff.judge.gap import less_in
 from bakeoff.judge.suspects import unraced
@@ -104,7 +104,7 @@ def _judged(link: Link, gap: Gap, folder: Path, explain: Callable[[Path], Explan
         switch: less_in(acts_on(switch), found.outcome, records, before=link.second_again, after=label)
         for switch, label in link.labels.items()
     }
-    check = Check(
+    race = SuspectRace(
         outcome=found.outcome,
         first=link.first_again,
         second=link.second_again,
@@ -115,4 +115,4 @@ def _judged(link: Link, gap: Gap, folder: Path, explain: Callable[[Path], Explan
         less_s={switch: less for switch, less in turned.items() if less is not None},
         comparison=str(place),
     )
-    return judged(link.suspects, gap, check)
+    return judged(link.suspects, gap, race)

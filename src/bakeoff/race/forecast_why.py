@@ -35,7 +35,7 @@ MOST_TURNED = MOST_ROWS + 2
 control; causes in counters may add some."""
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class SuspectRaceForecast(msgspec.Struct, frozen=True, kw_only=True):
     """A race of suspects that would be run."""
 
     first: str
@@ -53,7 +53,7 @@ class WhyForecast(msgspec.Struct, frozen=True, kw_only=True):
     traces: int
     """Trials."""
     traces_s: float | None
-    checks: list[Check] | None
+    checks: list[SuspectRaceForecast] | None
     """None: the traces tell what is suspected."""
     most_checks_s: float | None
     """Of races that nothing is known of yet."""
@@ -116,7 +116,7 @@ def forecast_why(folder: Path) -> WhyForecast:
     )
 
 
-def _checks(found: Explanation, folder: Path, took_s: dict[str, float | None]) -> list[Check]:
+def _checks(found: Explanation, folder: Path, took_s: dict[str, float | None]) -> list[SuspectRaceForecast]:
     """Return the races of suspects that are not done."""
     if counterfactual.is_checked(folder):
         return []
@@ -127,7 +127,7 @@ def _checks(found: Explanation, folder: Path, took_s: dict[str, float | None]) -
         for gap in counterfactual.gaps_to_fastest(found)
     ]
     return [
-        Check(
+        SuspectRaceForecast(
             first=link.first,
             second=link.second,
             switches=list(link.labels),
