@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from contract_run import DECLARED, LIMIT_S, REFERENCE, WORKLOADS, computed_by, reference
-from test_workloads import CERTIFY_STEPS
+from certificates import certificate_of
+from contract_run import DECLARED, LIMIT_S, computed_by
 
-from bakeoff.certify.certificate import certify
 from bakeoff.environments.options import resolve_options
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UsageError
@@ -47,15 +46,8 @@ def test_what_is_asked_is_in_force_in_all_threads(framework: str, mode: str, val
 @pytest.mark.by_turns
 def test_the_certificate_passes_with_every_value(framework: str, mode: str, value: str) -> None:
     """A framework that keeps denormal numbers, or flushes them, computes the same to what is allowed."""
-    loaded = WORKLOADS["mlp-mnist"]
-    certificate = certify(
-        computed_by(text(framework, mode, value)).exhibit(framework, "mlp-mnist", "train"),
-        reference().exhibit(f"{REFERENCE} in float64", "mlp-mnist", "train"),
-        workload=loaded.workload,
-        size=loaded.size("reduced"),
-        scenario="train",
-        steps=CERTIFY_STEPS + 1,
-    )
+    chosen = computed_by(text(framework, mode, value))
+    certificate = certificate_of(chosen.exhibit(framework, "mlp-mnist", "train"), "mlp-mnist", "train")
     assert certificate.passed, certificate.reason
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from certificates import certificate_of
 from contract_cases.cases import CASES
 from contract_cases.mixed import MIXED, RECURRENT
 from contract_checks import loss_and_gradients, outputs
@@ -10,17 +11,12 @@ from contract_run import (
     DECLARED,
     IN_EVERY_PRECISION,
     LIMIT_S,
-    REFERENCE,
     WITH_ATTENTION,
-    WORKLOADS,
     Computed,
     computed,
     computed_by,
-    reference,
 )
-from test_workloads import CERTIFY_STEPS
 
-from bakeoff.certify.certificate import certify
 from bakeoff.environments.options import resolve_options
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UsageError
@@ -75,15 +71,7 @@ SUBJECTS: list[tuple[str, str, Scenario]] = [
 @pytest.mark.by_turns
 def test_every_option_computes_the_same(text: str, workload: str, scenario: Scenario) -> None:
     """With every value of every option a framework gets its certificate."""
-    loaded = WORKLOADS[workload]
-    certificate = certify(
-        computed_by(text).exhibit(text, workload, scenario),
-        reference().exhibit(f"{REFERENCE} in float64", workload, scenario),
-        workload=loaded.workload,
-        size=loaded.size("reduced"),
-        scenario=scenario,
-        steps=CERTIFY_STEPS + 1,
-    )
+    certificate = certificate_of(computed_by(text).exhibit(text, workload, scenario), workload, scenario)
     assert certificate.passed, certificate.reason
 
 

@@ -2,18 +2,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 import pytest
+from certificates import certificate_of
 from contract_cases.holes import DEFAULT_WAY, NOT_INSTALLED, PER_SAMPLE_HOLES
-from contract_run import CLIPPED, DECLARED, KNOWN, LIMIT_S, MODES, REFERENCE, WORKLOADS, clipped, computed_by, reference
+from contract_run import CLIPPED, DECLARED, LIMIT_S, MODES, REFERENCE, WORKLOADS, computed_by, reference
 
-from bakeoff.certify.certificate import certify
 from bakeoff.environments.options import in_scenario
 from bakeoff.spec.options import DEFAULT
 from bakeoff.spec.per_sample import OPTION, PLAIN
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.spec.trial import TrialSpec
 
 if TYPE_CHECKING:
     from contract_run import Computed
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
 
 SCENARIO = "per-sample-gradients"
-CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec) if field.name == "certify_steps")
 HAVE = {name: found.info for name, found in DECLARED.items() if OPTION in found.info.options}
 PLAINER = ("mnist-cnn", "imdb-embed")
 """What every way but a framework's default one computes: a convolution, an embedding, and noise."""
@@ -55,17 +52,8 @@ def _in_scenario(text: str) -> str:
 
 def _check(chosen: Computed, label: str, name: str, program: Computed | None = None) -> None:
     """Hold what a contender has computed of a workload, and its program in float64, against a loop in float64."""
-    loaded = KNOWN[name]
-    certificate = certify(
-        chosen.exhibit(label, name, SCENARIO),
-        reference().exhibit(f"{REFERENCE} in float64", name, SCENARIO),
-        workload=loaded.workload,
-        size=loaded.size("reduced"),
-        scenario=SCENARIO,
-        per_sample=clipped(name, SCENARIO),
-        steps=CERTIFY_STEPS + 1,
-        program=program and program.exhibit(label, name, SCENARIO),
-    )
+    in_float64 = program and program.exhibit(label, name, SCENARIO)
+    certificate = certificate_of(chosen.exhibit(label, name, SCENARIO), name, SCENARIO, program=in_float64)
     assert certificate.passed, certificate.reason
 
 

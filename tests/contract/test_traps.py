@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 import pytest
-from contract_run import KNOWN, LIMIT_S, REFERENCE, reference
-
-from bakeoff.certify.certificate import certify
-from bakeoff.spec.trial import TrialSpec
+from certificates import certificate_of
+from contract_run import KNOWN, LIMIT_S, reference
 
 pytestmark = pytest.mark.timeout(LIMIT_S)
-
-CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec) if field.name == "certify_steps")
 
 TANH_GELU = """
 def tanh_gelu(nn, x):
@@ -110,15 +105,7 @@ def trapped(trap: str, folder: Path) -> Path:
 
 def failed_checks(workload: str, path: Path | None) -> list[str]:
     """Return the checks that a file with a trap, or without one the workload itself, fails against the workload."""
-    loaded = KNOWN[workload]
-    certificate = certify(
-        reference().exhibit(workload, workload, "train", path),
-        reference().exhibit(f"{REFERENCE} in float64", workload, "train"),
-        workload=loaded.workload,
-        size=loaded.size("reduced"),
-        scenario="train",
-        steps=CERTIFY_STEPS + 1,
-    )
+    certificate = certificate_of(reference().exhibit(workload, workload, "train", path), workload, "train")
     return [check.name for check in certificate.checks if not check.passed]
 
 

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import msgspec
 import pytest
+from certificates import CERTIFY_STEPS, IN_FLOAT64, certificate_of
 from contract_run import (
     DECLARED,
     LIMIT_S,
     MODES,
     PADDINGS,
-    REFERENCE,
-    WORKLOADS,
     computed,
     program,
     reference,
@@ -16,13 +14,9 @@ from contract_run import (
     subjects_in,
 )
 
-from bakeoff.certify.certificate import certify
 from bakeoff.certify.tolerances import MOST, allowed
-from bakeoff.spec.trial import TrialSpec
 
 pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
-
-CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec) if field.name == "certify_steps")
 
 
 @pytest.mark.parametrize(
@@ -34,16 +28,12 @@ def test_every_framework_computes_the_same(framework: str, mode: str, workload: 
     It does in each of its modes; deep workloads are computed in the default mode only, in which the program is run in
     float64, too, where the framework has that.
     """
-    loaded = WORKLOADS[workload]
     is_default = mode == DECLARED[framework].info.options["mode"].default
     in_float64 = program(framework) if is_default else None
-    certificate = certify(
+    certificate = certificate_of(
         computed(framework, mode).exhibit(f"{framework}:mode={mode}", workload, scenario),
-        reference().exhibit(f"{REFERENCE} in float64", workload, scenario),
-        workload=loaded.workload,
-        size=loaded.size("reduced"),
-        scenario=scenario,
-        steps=CERTIFY_STEPS + 1,
+        workload,
+        scenario,
         program=in_float64.exhibit(framework, workload, scenario) if in_float64 else None,
     )
     assert certificate.passed, certificate.reason
@@ -65,16 +55,13 @@ def test_every_framework_computes_the_same_on_batches_of_many_lengths(
 ) -> None:
     """A framework gets its certificate where each batch is cut to its longest sample, or to its bucket's end."""
     assert shapes_of(workload, padding, CERTIFY_STEPS + 1) > 1
-    loaded = WORKLOADS[workload]
     in_float64 = program(framework)
-    certificate = certify(
+    certificate = certificate_of(
         computed(framework).padded(framework, workload, padding),
-        reference().padded(f"{REFERENCE} in float64", workload, padding),
-        workload=loaded.workload,
-        size=loaded.size("reduced"),
-        scenario="train",
-        steps=CERTIFY_STEPS + 1,
+        workload,
+        "train",
         program=in_float64.padded(framework, workload, padding) if in_float64 else None,
+        against=reference().padded(IN_FLOAT64, workload, padding),
     )
     assert certificate.passed, certificate.reason
 
@@ -95,7 +82,7 @@ def test_gradients_have_room_for_the_statistics_of_a_padded_batch() -> None:
 
     Refused was TensorFlow in deepspeech2 with batch 4, whose program in float64 is right to 6e-14.
     """
-    evidence = reference().exhibit(f"{REFERENCE} in float64", "deepspeech2", "train").evidence
+    evidence = reference().exhibit(IN_FLOAT64, "deepspeech2", "train").evidence
     held = allowed(evidence, "float32", "cpu", CERTIFY_STEPS + 1)
     assert 5e-3 < held.gradient < MOST
     assert held.output < 1e-4  # in evaluation nothing is taken from the batch

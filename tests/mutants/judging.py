@@ -36,15 +36,16 @@ import msgspec
 import numpy as np
 import pytest
 import several_devices
+from certificates import certificate_of
 from contract_cases.dropout import IN_SCAN
 from contract_cases.optimizers import OPTIMIZERS
-from contract_run import DECLARED, KNOWN, REFERENCE, Computed, Session, clipped, computed_by, program, reference
+from contract_run import DECLARED, KNOWN, REFERENCE, Computed, Session, computed_by, program
 from independent.messages import Request as Comparison
 from independent_process import IndependentProcess
 from planting import found_in
 from tests.drawn import VARIABLE
 
-from bakeoff.certify.certificate import certify, in_words
+from bakeoff.certify.certificate import in_words
 from bakeoff.certify.optimizer import check_optimizer
 from bakeoff.certify.tolerances import OPTIMIZER
 from bakeoff.environments import declared
@@ -52,12 +53,9 @@ from bakeoff.race import conductor
 from bakeoff.race.stages import selftest
 from bakeoff.spec.request import Request
 from bakeoff.spec.scenario import Scenario
-from bakeoff.spec.trial import TrialSpec
 from bakeoff.spec.verdict import Certificate
 
 ROOT = Path(__file__).parents[2]
-
-CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec) if field.name == "certify_steps")
 
 ATTEMPTS = 5
 """How often a timer is tested that could not be judged: on a busy machine a self-test may have no answer."""
@@ -83,16 +81,11 @@ def contender(framework: str) -> Computed:
 
 def certified(framework: str, workload: str, scenario: Scenario, folder: Path | None) -> Certificate:
     """Return the certificate of a framework's folder, against the reference of the folder without a fault."""
-    loaded = KNOWN[workload]
     in_float64 = program(framework)
-    return certify(
+    return certificate_of(
         contender(framework).exhibit(framework, workload, scenario, folder=folder),
-        reference().exhibit(f"{REFERENCE} in float64", workload, scenario),
-        workload=loaded.workload,
-        size=loaded.size("reduced"),
-        scenario=scenario,
-        per_sample=clipped(workload, scenario),
-        steps=CERTIFY_STEPS + 1,
+        workload,
+        scenario,
         program=in_float64.exhibit(framework, workload, scenario, folder=folder) if in_float64 else None,
     )
 
