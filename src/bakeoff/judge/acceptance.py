@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bakeoff.certify.certificate import in_words
 from bakeoff.judge.ping_pong import AGREED
 from bakeoff.spec.acceptance import Finding
 from bakeoff.stats.digits import digits, significant
@@ -85,7 +86,7 @@ def certificates(found: Mapping[int, Sequence[Certificate]], seeds: int) -> Find
     said = f"{total} certificates at {len(found)} of {seeds} seeds passed"
     if closest is not None:
         share, seed, label, check = closest
-        said += f"; largest error: {share:.2f} of what is allowed ({label}, {_named(check)}, seed {seed})"
+        said += f"; largest error: {share:.2f} of what is allowed ({label}, {in_words(check)}, seed {seed})"
     enough = len(found) == seeds and all(found.values()) and closest is not None and closest[0] <= ROOM
     return Finding("passed" if enough else "inconclusive", said)
 
@@ -93,11 +94,6 @@ def certificates(found: Mapping[int, Sequence[Certificate]], seeds: int) -> Find
 def _share(check: Check) -> float:
     """Return a check's error as a share of what is allowed; 0 where it has none."""
     return check.error / check.allowed if check.error and check.allowed else 0.0
-
-
-def _named(check: Check) -> str:
-    """Return a check's name with the stage that it stands in."""
-    return f"{check.name} in float64" if check.stage == "program" else check.name
 
 
 def injected(certificate: Certificate, honest: str, planted: str) -> Finding:
