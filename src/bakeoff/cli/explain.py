@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bakeoff.cli import FAILED, code_of, completing, dryrun, dryrun_explain, parameters, run, showing, sweep
+from bakeoff.cli.flags import as_flags, given_in
 from bakeoff.report.called import pasteable
 from bakeoff.spec.errors import UsageError
 
@@ -120,20 +121,13 @@ def is_workload(what: str | None) -> bool:
 
 def _check_answered(context: typer.Context, what: str | None) -> None:
     """Raise UsageError for an option that a comparison's own file has answered."""
-    set_by_user = [name for name in context.params if _is_set(context, name)]
-    wrong = [f"--{name.replace('_', '-')}" for name in set_by_user if name not in ANSWERED]
+    wrong = as_flags(name for name in given_in(context) if name not in ANSWERED)
     if wrong:
         msg = (
             f"{', '.join(wrong)}: {what or 'the latest comparison'} was run with options of its own; to race with "
             "others name a workload and its contenders"
         )
         raise UsageError(msg)
-
-
-def _is_set(context: typer.Context, name: str) -> bool:
-    """Return whether a parameter stands on the command line."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _request(params: dict[str, Any]) -> "Request":

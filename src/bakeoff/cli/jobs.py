@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from bakeoff.cli.flags import as_flags, given_in
 from bakeoff.cluster.keys import check_no_keys
 from bakeoff.cluster.plans import MOST_ELEMENTS, Element
 from bakeoff.spec.errors import UnknownNameError, UsageError
@@ -94,19 +95,12 @@ def _parsed(kind: str, words: Sequence[str]) -> dict[str, Any]:
 
     whole: Any = typer.main.get_command(app)
     context = whole.commands[kind].make_context(f"bakeoff {kind}", list(words))
-    given = [name for name in context.params if _is_given(context, name)]
-    refused = [f"--{name.replace('_', '-')}" for name in given if name in REFUSED]
+    refused = as_flags(name for name in given_in(context) if name in REFUSED)
     if refused:
         msg = f"{', '.join(refused)} cannot be an option of a job: leave it out of the command, or give it to `slurm`"
         raise UsageError(msg)
     params: dict[str, Any] = context.params
     return params
-
-
-def _is_given(context: Any, name: str) -> bool:
-    """Return whether an option was written by the user."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 # --- Races and sweeps -----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from bakeoff.cli import FAILED, code_of, showing
+from bakeoff.cli.flags import as_flags, given_in
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ def wanted(
             return None
         msg = "--memory is the limit of a search for the largest batch: add --max-batch"
         raise UsageError(msg)
-    given = [name for name in context.params if _is_given(context, name)]
-    strange = [f"--{name.replace('_', '-')}" for name in given if name not in OPTIONS]
+    strange = as_flags(name for name in given_in(context) if name not in OPTIONS)
     if strange:
         msg = f"--max-batch searches a batch size and races nothing: leave out {', '.join(strange)}"
         raise UsageError(msg)
@@ -77,12 +77,6 @@ def wanted(
         msg = "--max-batch searches for one setting of all options: give each a single value"
         raise UsageError(msg)
     return partial(search, limit_bytes=None if memory is None else bytes_of(memory))
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    """Return whether an option was written by the user."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def search(request: Request, *, limit_bytes: int | None, json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bakeoff.cli import FAILED, command_of, completing, dryrun, everything, parameters
+from bakeoff.cli.flags import as_flags
 from bakeoff.report.called import pasteable
 from bakeoff.spec.errors import UnknownNameError, UsageError
 
@@ -164,7 +165,7 @@ class _Asked:
             dryrun.check_printed(dry_run=given["dry_run"], json=given["json"])
         alone = [name for name in ("dry_run", "resume", "budget") if given[name]]
         if given["estimate"] and (alone or given["launcher"] == SLURM):
-            flags = ", ".join(f"--{name.replace('_', '-')}" for name in alone) or "--launcher slurm"
+            flags = ", ".join(as_flags(alone)) or "--launcher slurm"
             msg = f"--estimate tells of the whole, and starts nothing: leave out {flags}"
             raise UsageError(msg)
         if given["dry_run"] and given["budget"] is not None and self.is_all:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bakeoff.cli import FAILED, code_of, completing, dryrun, parameters
+from bakeoff.cli.flags import as_flags
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -334,7 +335,7 @@ def _check_alone(given: dict[str, Any]) -> None:
     """Raise UsageError for options beside a folder whose scripts are written."""
     said = [name for name in (*_OF_PROFILE, "profile", "split", "benchmark", "use_case") if given[name]]
     if said or given["dry_run"]:
-        flags = ", ".join(f"--{name.replace('_', '-')}" for name in [*said, *(["dry_run"] if given["dry_run"] else [])])
+        flags = ", ".join(as_flags([*said, *(["dry_run"] if given["dry_run"] else [])]))
         msg = f"{given['words'][0]} is written already, and what its jobs ask for is in its scripts: leave out {flags}"
         raise UsageError(msg)
 
