@@ -16,7 +16,6 @@ from bakeoff.judge.light import light_of, peak_of
 from bakeoff.judge.outcome import OF_ITS_TRIALS, ContenderOutcome, Ending, Outcome, Status
 from bakeoff.judge.rounds import (
     CUT_ROUNDS,
-    NS,
     block_times,
     disturbed_turns,
     kept_blocks,
@@ -31,6 +30,7 @@ from bakeoff.judge.scaling import is_scaling, never_formed, scalings
 from bakeoff.judge.tied import why_untied
 from bakeoff.judge.timer import timer_verdict, why_own_clock, why_short
 from bakeoff.spec.comparison import FIRST_RULES
+from bakeoff.spec.record import NS
 from bakeoff.stats.dependence import resemblance, turn_trend
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.first import sequential

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.spec.record import NS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bakeoff.spec.record import Record
-
-NS = 1e-9
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,14 +9,13 @@ import msgspec
 
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.spec.metric import Metric
+from bakeoff.spec.record import NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.record import EpochRun, Record
-
-NS = 1e-9
 
 
 class WholeRun(msgspec.Struct, frozen=True, kw_only=True):

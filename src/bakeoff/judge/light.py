@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from bakeoff.measure.contention import FOREIGN_LIMIT
+from bakeoff.spec.record import NS
 from bakeoff.store.results import finished, of_purpose
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.peaks import PeakReading, Timing, Work
     from bakeoff.spec.record import Record
-
-NS = 1e-9
 
 SURE = 2.0
 """From so many times a peak on a step is refused; from one time on there is a warning. It is room for what a peak that

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.measure.contention import is_disturbed, is_flagged
+from bakeoff.spec.record import NS
 from bakeoff.stats.differences import ping_pong_difference, process_median, sequential_difference
 from bakeoff.stats.pairs import Pair
 from bakeoff.stats.progress import STOPPING
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bakeoff.spec.record import Block, Record, Signals
-
-NS = 1e-9
 
 CUT_ROUNDS = 2
 """Rounds whose warm-ups are searched for their end; the longest is frozen for all contenders."""

@@ -22,6 +22,7 @@ from bakeoff.race.planned import Planned, planned
 from bakeoff.race.stages.stage import PROCESS_S
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError
+from bakeoff.spec.record import NS
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.store.absurd import told_if_absurd
 from bakeoff.store.everywhere import every_comparison
@@ -42,8 +43,6 @@ SMALL_CONTENDER_S = 60.0
 
 BEHIND = ("late", "selftest", "peak", "memory", "compile", "energy")
 """Purposes of the trials behind the verdict that a race has without being asked for them."""
-
-NS = 1e-9
 
 Earlier = list[tuple[Path, Comparison]]
 """Comparisons that were run before, with their folders, the latest first."""

@@ -16,6 +16,7 @@ from bakeoff.race import counterfactual
 from bakeoff.race.again import request_again
 from bakeoff.race.planned import Planned
 from bakeoff.race.stages.explain import ROUNDS, is_traceable
+from bakeoff.spec.record import NS
 from bakeoff.store.results import finished, of_contender, of_purpose, read_records
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from bakeoff.judge.explanation import Explanation
     from bakeoff.race.forecast import Forecast
     from bakeoff.spec.record import Record
-
-NS = 1e-9
 
 SIDES = 2
 """Of a gap: both race again, beside the slower one with switches turned."""

@@ -19,6 +19,9 @@ from bakeoff.spec.trial import TrialSpec
 
 RECORD_VERSION = 1
 
+NS = 1e-9
+"""One nanosecond in seconds: records count nanoseconds, and all that is told of them is in seconds."""
+
 TrialOutcome = Literal[
     "done", "failed", "unsupported", "unavailable", "changed", "crashed", "killed", "timeout", "out-of-memory"
 ]

@@ -14,6 +14,7 @@ from bakeoff.report.forms.markdown import to_markdown
 from bakeoff.report.forms.pictures import render
 from bakeoff.report.pages.comparison import comparison_page
 from bakeoff.report.redacted import redacted
+from bakeoff.spec.record import NS
 from bakeoff.spec.verdict import mirrored
 from bakeoff.store.files import read_comparison, read_end
 from bakeoff.store.results import of_contender, of_purpose, read_records
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import Block, Record
     from bakeoff.spec.verdict import Verdict
     from bakeoff.tracking.run import Scalar
-
-NS = 1e-9
 
 COMPARED = (
     *(
