@@ -40,7 +40,7 @@ def check_optimizer(
             return Check(name="optimizer", passed=False, detail=detail, allowed=allowed)
         roundings = (t + 1) * roundings_of_a_step(probed(optimizer), name)
         rounding = roundings * roundoff * (np.abs(expected) + path) * (name not in frozen)
-        errors[t, name] = _relative(actual - expected, rounding, path)
+        errors[t, name] = _largest_excess(actual - expected, rounding, path)
     # Report the first step that exceeds the tolerance: later errors follow from it.
     beyond = [key for key, error in errors.items() if not error <= allowed]
     t, name = beyond[0] if beyond else max(errors, key=lambda key: errors[key])
@@ -68,7 +68,7 @@ def _expected(optimizer: Optimizer) -> Iterator[tuple[int, str, NDArray[Any], ND
         before = state
 
 
-def _relative(difference: NDArray[Any], rounding: NDArray[Any], path: NDArray[Any]) -> float:
+def _largest_excess(difference: NDArray[Any], rounding: NDArray[Any], path: NDArray[Any]) -> float:
     """Return the largest error relative to the path, beyond what rounding the parameter itself explains."""
     if not np.isfinite(difference).all():
         return math.inf

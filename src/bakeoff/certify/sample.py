@@ -65,13 +65,13 @@ def distance(actual: NDArray[Any], reference: NDArray[Any], floor: float = 0.0) 
     difference, expected = (actual - reference)[:_POSITIONS], reference[:_POSITIONS]
     is_mask = _masks(expected)
     errors = [
-        _relative(difference[~is_mask], max(largest(reference), floor)),
-        _relative(difference[is_mask], float(np.abs(expected[is_mask]).max(initial=0.0))),
+        _largest_share(difference[~is_mask], max(largest(reference), floor)),
+        _largest_share(difference[is_mask], float(np.abs(expected[is_mask]).max(initial=0.0))),
     ]
     if reference.size > _POSITIONS:
         sums = slice(_POSITIONS, None)
         norm = max(float(reference[_POSITIONS]), floor * math.sqrt(_POSITIONS))
-        errors.append(_relative(actual[sums] - reference[sums], norm))
+        errors.append(_largest_share(actual[sums] - reference[sums], norm))
     return max(errors)
 
 
@@ -100,7 +100,7 @@ def _masks(elements: NDArray[Any]) -> NDArray[np.bool_]:
     return is_mask if 0.0 < others <= top / MASK else np.zeros(sizes.shape, bool)
 
 
-def _relative(difference: NDArray[Any], scale: float) -> float:
+def _largest_share(difference: NDArray[Any], scale: float) -> float:
     """Return the largest difference divided by the scale."""
     error = float(np.abs(difference).max(initial=0.0))
     if error == 0.0:

@@ -7,6 +7,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 from bakeoff.certify.checksum import farthest
+from bakeoff.certify.errors import relative
 from bakeoff.certify.tolerances import SCALED, UNIT_ROUNDOFF, Allowed, allowed, is_measured, stream_allowed
 from bakeoff.judge.certificate import reference_of
 from bakeoff.judge.tied_blocks import BLOCK_OFF, TIMES_ITSELF, leaving_out, other_in_blocks
@@ -165,7 +166,7 @@ def _apart(most: Allowed, plan: ContenderPlan, timed: Sequence[Record], evidence
         if tie is None or tie.drops:
             continue
         for step, (found, expected) in enumerate(list(zip(tie.losses, evidence.losses, strict=False))[:held]):
-            error = _relative(found, expected)
+            error = _loss_error(found, expected)
             if not error <= most.losses[step]:
                 yield (
                     f"in {record.trial.name} the loss at step {step} is {found}, and in its certificate {expected} "
@@ -185,7 +186,7 @@ def _unlike_siblings(most: Allowed, plan: ContenderPlan, timed: Sequence[Record]
     first, *others = timed
     for record in others:
         found, expected = (one.tie.losses[0] for one in (record, first) if one.tie)
-        error = _relative(found, expected)
+        error = _loss_error(found, expected)
         if not error <= allowed:
             yield (
                 f"the first loss is {found} in {record.trial.name}, and {expected} in {first.trial.name} (relative "
@@ -207,7 +208,7 @@ def _other_when_repeated(plan: ContenderPlan, timed: Sequence[Record], most: Seq
         if tie is None:
             continue
         for step, (found, expected, bound) in enumerate(zip(tie.repeated, tie.from_saved, most, strict=False)):
-            error = _relative(found, expected)
+            error = _loss_error(found, expected)
             if not error <= bound:
                 yield (
                     f"in {record.trial.name} the saved state's loss {'one step on ' if step else ''}is {found} after "
@@ -294,7 +295,7 @@ def _drawing_nothing(comparison: Comparison, records: Mapping[str, Record], plan
     ties, certified = _drawn(records, plan)
     if not ties or not _is_exact(plan) or len(certified) < DRAWN:
         return
-    if _relative(certified[1], certified[0]) <= REFERENCE_MOVES:
+    if _loss_error(certified[1], certified[0]) <= REFERENCE_MOVES:
         return
     most = SIBLINGS * UNIT_ROUNDOFF[plan.contender.precision]
     if any(_farthest(tie, certified[:DRAWN]) > most for tie in ties):
@@ -332,7 +333,7 @@ def _farthest(tie: Tie, certified: Sequence[float | None]) -> float:
     """Return how far the first losses are from a certificate's at most; infinite where there are fewer."""
     if len(tie.losses) < len(certified):
         return math.inf
-    return max(_relative(*pair) for pair in zip(tie.losses, certified, strict=False))
+    return max(_loss_error(*pair) for pair in zip(tie.losses, certified, strict=False))
 
 
 def _ties(timed: Iterable[Record]) -> list[Tie]:
@@ -351,8 +352,6 @@ def _allowed(comparison: Comparison, reference: Evidence, plan: ContenderPlan) -
     return allowed(reference, plan.contender.precision, plan.contender.device, len(reference.losses), noisy=noisy)
 
 
-def _relative(found: float | None, expected: float | None) -> float:
-    """Return a relative difference; infinite where one side alone is finite."""
-    if found is None or expected is None:
-        return 0.0 if found is expected else math.inf
-    return 0.0 if found == expected else abs(found - expected) / abs(expected) if expected else math.inf
+def _loss_error(found: float | None, expected: float | None) -> float:
+    """Return the relative error of a loss; 0 where both are not finite, and infinite where one side alone is."""
+    return 0.0 if found == expected else relative(found, expected)
