@@ -150,7 +150,7 @@ def _row_after(row: Row | None, label: str, race: SuspectRace) -> _RowAfter | No
         if {gap.first, gap.second} != {label, race.second}:
             continue
         for one in gap.by_layer if row.kind is None else gap.by_kind:
-            if (one.kind, one.phase, one.layer) != (row.kind, row.phase, row.layer):
+            if one.place != row.place:
                 continue
             if one.difference_s is None:
                 return None

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from bakeoff.judge.outcome import Outcome
 from bakeoff.spec.explained import GraphStage, Level, OperationKind, Phase
 from bakeoff.spec.verdict import Interval
+
+
+class Place(NamedTuple):
+    """What a row is about: a layer may be called as a kind of operation is."""
+
+    kind: OperationKind | None
+    phase: Phase
+    layer: str
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +36,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     second_launches: float = 0.0
     inferred_share: float = 0.0
     """Of both contenders' time in this row, the share that was placed by a rule."""
+
+    @property
+    def place(self) -> Place:
+        """Return what it is about."""
+        return Place(self.kind, self.phase, self.layer)
 
     @property
     def gap_s(self) -> float:

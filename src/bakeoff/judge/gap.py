@@ -10,7 +10,7 @@ import statistics
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from bakeoff.judge.explanation import Gap, Row
+from bakeoff.judge.explanation import Gap, Place, Row
 from bakeoff.judge.profile import traced_rounds
 from bakeoff.judge.rounds import kept_blocks, steps_by_round
 from bakeoff.judge.scaling import are_comparable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from bakeoff.judge.outcome import Outcome
-    from bakeoff.spec.explained import OperationKind, Phase, Share, Traced
+    from bakeoff.spec.explained import OperationKind, Share, Traced
     from bakeoff.spec.record import Record
     from bakeoff.spec.verdict import Interval
     from bakeoff.stats.rows import Raced
@@ -46,14 +46,6 @@ class Side(NamedTuple):
     """Step time of each raced round."""
     traced: Mapping[int, Traced]
     """By round of traced trials."""
-
-
-class Place(NamedTuple):
-    """What a row is about."""
-
-    kind: OperationKind | None
-    phase: Phase
-    layer: str
 
 
 class Part(NamedTuple):

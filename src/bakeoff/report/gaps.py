@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.judge.explanation import Explanation, Gap, Row, Suspect
-    from bakeoff.spec.explained import OperationKind, Phase
+    from bakeoff.spec.explained import OperationKind
     from bakeoff.spec.verdict import Verdict
 
 _SPENT: dict[OperationKind, str] = {
@@ -38,14 +38,6 @@ _SPENT: dict[OperationKind, str] = {
 """How a contender spends its time, after "spends 4.6 ms"."""
 
 NO_LAYER = "outside of any layer"
-
-
-class Place(NamedTuple):
-    """What a part of a gap is about."""
-
-    kind: OperationKind | None
-    phase: Phase
-    layer: str
 
 
 class Scale(NamedTuple):
@@ -143,11 +135,6 @@ def raced_ratio(explanation: Explanation, gap: Gap) -> str:
 # --- Parts of a gap -----------------------------------------------------------------------------------------------
 
 
-def place_of(row: Row) -> Place:
-    """Return what a part is about: a layer may be called as a kind of operation is."""
-    return Place(row.kind, row.phase, row.layer)
-
-
 def by_size(rows: Sequence[Row]) -> list[Row]:
     """Return the parts of a gap, the largest difference first, whatever its sign."""
     return sorted(rows, key=lambda row: -abs(row.gap_s))
@@ -193,7 +180,7 @@ def spent(row: Row) -> str:
 
 def suspect_of(explanation: Explanation, gap: Gap, row: Row) -> Suspect | None:
     """Return the suspect that is this part, the one of which a race has said most; None where there is none."""
-    found = [one for one in suspects_of(explanation, gap) if one.row and place_of(one.row) == place_of(row)]
+    found = [one for one in suspects_of(explanation, gap) if one.row and one.row.place == row.place]
     rank = {"confirmed": 0, "refuted": 1, "hypothesis": 2}
     return min(found, key=lambda one: (rank[one.status], not one.switch), default=None)
 

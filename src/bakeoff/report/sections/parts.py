@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from bakeoff.judge.gap import LEAST_SHARE
-from bakeoff.report.gaps import by_size, labels_of, main_gap, named, pictured, place_of, scale_of
+from bakeoff.report.gaps import by_size, labels_of, main_gap, named, pictured, scale_of
 from bakeoff.report.page import Line, Picture, Section, Table
 from bakeoff.report.pictures.layers import branches, layers_chart
 from bakeoff.report.pictures.waterfall import bars, waterfall_chart
@@ -15,8 +15,8 @@ from bakeoff.report.units import percent, rounded
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bakeoff.judge.explanation import Explanation, Gap, Row
-    from bakeoff.report.gaps import Place, Scale
+    from bakeoff.judge.explanation import Explanation, Gap, Place, Row
+    from bakeoff.report.gaps import Scale
 
 MOST_LINES = 8
 """Of a table that stands open: with the gap's picture below it, a screen holds no more; the page has all lines."""
@@ -106,8 +106,8 @@ def _sides(gaps: Sequence[Gap], main: Gap, labels: Sequence[str], rows: Callable
     found: dict[Place, list[tuple[Gap, Row]]] = {}
     for gap in gaps:
         for row in rows(gap):
-            found.setdefault(place_of(row), []).append((gap, row))
-    mine = {place_of(row): row for row in rows(main)}
+            found.setdefault(row.place, []).append((gap, row))
+    mine = {row.place: row for row in rows(main)}
     sides = []
     for place, known in found.items():
         times = dict.fromkeys(labels, 0.0)
