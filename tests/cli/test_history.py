@@ -16,7 +16,7 @@ import pytest
 from bakeoff.cli.history import _lines
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.difference import difference
-from bakeoff.judge.past import RatioStep, rows
+from bakeoff.judge.past import RatioStep, histories
 from bakeoff.stats.steps import LEVEL
 from bakeoff.store.files import read_comparison, write_comparison
 
@@ -59,7 +59,7 @@ def documented(name: str) -> set[str]:
 
 def test_a_history_has_a_row_for_each_pair_and_machine(outcomes: dict[str, Outcome]) -> None:
     """The same pair of two comparisons on one machine shares a row by date; another machine has a row of its own."""
-    found = {(row.first, row.second, row.machine["processor"]): row for row in rows(outcomes.values())}
+    found = {(row.first, row.second, row.machine["processor"]): row for row in histories(outcomes.values())}
     here, there = (outcomes[name].comparison.machine["processor"] for name in ("07d5", "fada"))
     assert [one.comparison for one in found["torch", "jax", here].entries] == ["mlp-mnist-07d5", "mlp-mnist-683b"]
     assert [one.comparison for one in found["torch", "jax", there].entries] == ["mlp-mnist-fada"]
@@ -78,7 +78,7 @@ def test_what_changed_between_two_lines_is_told(outcomes: dict[str, Outcome]) ->
     ]
     later = changed(later, bakeoff="0.2.0", machine=later.comparison.machine | {"governor": "performance"})
     later = msgspec.structs.replace(later, contenders=contenders)
-    row = next(row for row in rows([later, outcomes["07d5"]]) if (row.first, row.second) == ("torch", "jax"))
+    row = next(row for row in histories([later, outcomes["07d5"]]) if (row.first, row.second) == ("torch", "jax"))
     first, second = row.entries
     assert first.changed == {}
     assert second.changed["torch"][1] == "9.9"
@@ -90,13 +90,13 @@ def test_what_changed_between_two_lines_is_told(outcomes: dict[str, Outcome]) ->
 @pytest.mark.parametrize("other", [{"batch_size": 64}, {"scenario": "infer"}, {"size": "reduced"}])
 def test_another_work_is_never_in_the_same_row(outcomes: dict[str, Outcome], other: dict[str, Any]) -> None:
     """Another batch size, scenario or size has rows of its own."""
-    assert all(len(row.entries) == 1 for row in rows([changed(outcomes["683b"], **other), outcomes["07d5"]]))
+    assert all(len(row.entries) == 1 for row in histories([changed(outcomes["683b"], **other), outcomes["07d5"]]))
 
 
 def test_versions_of_one_framework_are_told_apart(outcomes: dict[str, Outcome]) -> None:
     """A pair of two environments of one framework keeps both versions and is turned the same way in every entry."""
     before = outcomes["683b"]
-    row = next(row for row in rows([before]) if {row.first, row.second} == {"torch", "torch:denormals=flush"})
+    row = next(row for row in histories([before]) if {row.first, row.second} == {"torch", "torch:denormals=flush"})
     assert {"torch: torch", "torch:denormals=flush: torch"} <= set(row.entries[0].versions)
 
 
@@ -148,7 +148,7 @@ def test_rows_that_differ_in_an_option_stand_together_and_name_it(outcomes: dict
         options = one.plan.contender.options | {"threads": "1"}
         contender = msgspec.structs.replace(one.plan.contender, options=options)
         contenders.append(msgspec.structs.replace(one, plan=msgspec.structs.replace(one.plan, contender=contender)))
-    found = rows([outcomes["07d5"], msgspec.structs.replace(other, contenders=contenders)])
+    found = histories([outcomes["07d5"], msgspec.structs.replace(other, contenders=contenders)])
     pairs = [frozenset((row.first, row.second)) for row in found]
     assert all(pairs.index(pair) + pairs.count(pair) > index for index, pair in enumerate(pairs))
     text = " ".join(" ".join(_lines("mlp-mnist", found)).split())
@@ -169,7 +169,7 @@ def nights(outcome: Outcome, factors: list[float]) -> list[Outcome]:
 def test_a_step_is_marked_at_the_entry_that_it_begins_with(outcomes: dict[str, Outcome]) -> None:
     """From one night on every ratio is a quarter higher: the lines say so there, and by which test it was found."""
     factors = [1.0 + 0.01 * math.sin(7 * night) for night in range(16)]
-    found = rows(nights(outcomes["07d5"], [*factors[:9], *(1.25 * factor for factor in factors[9:])]))
+    found = histories(nights(outcomes["07d5"], [*factors[:9], *(1.25 * factor for factor in factors[9:])]))
     for row in found:
         (step,) = row.steps
         assert step.comparison == "mlp-mnist-0010"
@@ -183,7 +183,7 @@ def test_a_step_is_marked_at_the_entry_that_it_begins_with(outcomes: dict[str, O
     assert "step: x" in " ".join(lines[at : at + 6])
     assert sum("step: x" in line for line in lines) == len(found)
     assert "some step is found with a probability of at most 1 %" in " ".join(" ".join(lines).split())
-    few = rows(nights(outcomes["07d5"], [1.0] * 5 + [1.25] * 6))
+    few = histories(nights(outcomes["07d5"], [1.0] * 5 + [1.25] * 6))
     assert not any(row.steps for row in few)
     assert "E-divisive" not in " ".join(_lines("mlp-mnist", few))
 

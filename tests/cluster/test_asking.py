@@ -68,7 +68,7 @@ def study(tmp_path: Path) -> Path:
 
 def rows(folder: Path) -> list[str]:
     """Return the state of every element."""
-    return [row.state for row in status.rows_of(folder, plans.read(folder)).rows]
+    return [row.state for row in status.status_of(folder, plans.read(folder)).rows]
 
 
 def test_queue_and_accounting_are_asked_once_in_some_seconds(
@@ -123,7 +123,7 @@ def test_what_the_queue_said_of_an_end_is_kept_when_it_has_forgotten_it(
     slurm.have("squeue", "echo '7|0|NODE_FAIL|None|gpu01'; echo '7|1|RUNNING|None|gpu01'")
     assert rows(study)[:2] == ["failed", "running"]
     slurm.have("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2", "exit 1")
-    found = status.rows_of(study, plans.read(study))
+    found = status.status_of(study, plans.read(study))
     assert found.rows[0].reason == "its node failed"
     assert found.rows[1].reason == "its job ended without a word, and Slurm has forgotten how"
     assert found.unheard == ""

@@ -21,10 +21,10 @@ from bakeoff.store import studies
 from bakeoff.store.locks import locked
 
 
-def row(state: status.Kind, seconds: float = 0.0, comparison: str = "") -> status.Row:
+def row(state: status.Kind, seconds: float = 0.0, comparison: str = "") -> status.ElementStatus:
     """Return the row of an element."""
     words = dict.fromkeys(("title", "task", "node", "reason", "log", "log_end"), "")
-    return status.Row(element=0, state=state, seconds=seconds, comparison=comparison, attempts=1, **words)
+    return status.ElementStatus(element=0, state=state, seconds=seconds, comparison=comparison, attempts=1, **words)
 
 
 @pytest.mark.parametrize(("at_once", "left_s"), [(None, 40.0), (2, 80.0), (9, 40.0)])
@@ -46,7 +46,7 @@ def test_an_element_belongs_to_the_array_that_it_was_handed_over_in_last(
     ]
     plans.note_submissions(study, made)
     monkeypatch.setattr(controller, "queue", lambda jobs: {"8_0": Task(state="PENDING")})
-    found = status.rows_of(study, plans.read(study)).rows
+    found = status.status_of(study, plans.read(study)).rows
     assert [one.task for one in found] == ["7_0", "7_1", "8_0"]
 
 
@@ -68,10 +68,10 @@ def test_accounting_is_asked_for_what_the_queue_has_forgotten_alone(
         return Answer(at=BEGAN.isoformat(), jobs=jobs, tasks=controller.queue(jobs))
 
     monkeypatch.setattr(asked, "tasks_of", tasks_of)
-    assert [one.state for one in status.rows_of(study, plans.read(study)).rows] == ["done", "failed", "running"]
+    assert [one.state for one in status.status_of(study, plans.read(study)).rows] == ["done", "failed", "running"]
     assert questions == []
     monkeypatch.setattr(controller, "queue", lambda jobs: {"7_1": Task(state="RUNNING")})
-    assert [one.state for one in status.rows_of(study, plans.read(study)).rows] == ["done", "running", "failed"]
+    assert [one.state for one in status.status_of(study, plans.read(study)).rows] == ["done", "running", "failed"]
     assert questions == [["7"]]
 
 

@@ -63,19 +63,19 @@ def test_what_squeue_says_is_read() -> None:
 
 def test_the_controller_is_asked_once_in_some_seconds(study: Path, queue: list[list[str]]) -> None:
     """Whoever asks again within 5 seconds gets the answer that is there; a study that is done asks nobody."""
-    rows = [status.rows_of(study, plans.read(study)).rows for _ in range(3)]
+    rows = [status.status_of(study, plans.read(study)).rows for _ in range(3)]
     assert queue == [["7"]]
     assert rows[0] == rows[2]
     for number in (1, 2):
         states.write(study, number, State(ended="done"))
-    assert status.rows_of(study, plans.read(study)).asked_at == ""
+    assert status.status_of(study, plans.read(study)).asked_at == ""
     assert len(queue) == 1
 
 
 @pytest.mark.usefixtures("queue")
 def test_each_element_has_its_state_and_its_reason(study: Path) -> None:
     """What is on disk counts first; of what could not say it itself Slurm does."""
-    found = status.rows_of(study, plans.read(study))
+    found = status.status_of(study, plans.read(study))
     assert [row.state for row in found.rows] == ["done", "waiting", "failed"]
     assert found.rows[2].reason == "it reached its time limit (--time), and was not begun again (Slurm says TimeLimit)"
     assert (found.count("done"), found.left_s) == (1, None)
@@ -114,7 +114,7 @@ def test_a_controller_that_does_not_answer_is_no_error(study: Path, monkeypatch:
         raise SlurmError(msg)
 
     monkeypatch.setattr(controller, "queue", refuse)
-    found = status.rows_of(study, plans.read(study))
+    found = status.status_of(study, plans.read(study))
     assert [row.state for row in found.rows] == ["done", "failed", "waiting"]
     assert "Unable to contact" in found.unheard
 
@@ -123,14 +123,14 @@ def test_the_end_is_foreseen_from_what_is_done(study: Path, monkeypatch: pytest.
     """By the median of what is done, half of it for what runs, and as many at once as now."""
     said = {"7_1": Task(state="RUNNING"), "7_2": Task(state="PENDING")}
     monkeypatch.setattr(controller, "queue", lambda jobs: said)
-    assert status.rows_of(study, plans.read(study)).left_s == pytest.approx(1.5 * 60.0)
+    assert status.status_of(study, plans.read(study)).left_s == pytest.approx(1.5 * 60.0)
 
 
 @pytest.mark.usefixtures("queue")
 def test_a_collected_study_has_every_failure(study: Path) -> None:
     """study.json names each comparison, and of a failure the reason with the end of its log; again and again."""
     for _ in range(2):
-        gather(study, plans.read(study), status.rows_of(study, plans.read(study)).rows)
+        gather(study, plans.read(study), status.status_of(study, plans.read(study)).rows)
     known = studies.read(study)
     assert known.states[0].comparison == "mlp-mnist-aaaa"
     assert [point.title for point in known.study.points] == ["batch size 8", "batch size 16", "batch size 32"]
@@ -141,7 +141,7 @@ def test_a_script_that_was_submitted_by_hand_is_known_by_its_element(study: Path
     """An element's own note has its task, which Slurm is asked for as well."""
     states.write(study, 2, State(attempts=[Attempt(task="9_2", node="gpu01", began_at=BEGAN.isoformat())]))
     plans.note_submissions(study, [])
-    assert status.rows_of(study, plans.read(study)).rows[2].task == "9_2"
+    assert status.status_of(study, plans.read(study)).rows[2].task == "9_2"
     assert queue == [["7", "9"]]
 
 

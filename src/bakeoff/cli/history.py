@@ -14,7 +14,7 @@ from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
-    from bakeoff.judge.past import Entry, Row
+    from bakeoff.judge.past import Entry, PairHistory
 
 VERSION = 1
 """Of the JSON object (docs/json-history.md)."""
@@ -47,10 +47,10 @@ def history(
     json: parameters.Json = False,
 ) -> None:
     """Show every verdict on a workload over time, and what changed from one to the next."""
-    from bakeoff.judge.past import rows
+    from bakeoff.judge.past import histories
     from bakeoff.report.redacted import redacted
 
-    found = rows(_judged(workload, [Path(place) for place in results or ["results"]]))
+    found = histories(_judged(workload, [Path(place) for place in results or ["results"]]))
     # Behind the rows, so that contenders whose names differ in their folders alone are never in the same one.
     found = [redacted(row) for row in found] if redact else found
     if json:
@@ -91,7 +91,7 @@ def _judged(workload: str, places: list[Path]) -> "list[Outcome]":
     return found
 
 
-def _lines(workload: str, found: "list[Row]") -> list[str]:
+def _lines(workload: str, found: "list[PairHistory]") -> list[str]:
     """Return what is printed."""
     from bakeoff.report.past import STEPS, TEST
     from bakeoff.stats.steps import FEWEST
@@ -101,7 +101,7 @@ def _lines(workload: str, found: "list[Row]") -> list[str]:
             f"{workload} was run, and no two contenders of a comparison were ranked: there is no verdict yet."
         )
     lines: list[str] = []
-    before: Row | None = None
+    before: PairHistory | None = None
     for row in found:
         if before is None or _work(row) != _work(before):
             lines += ["", *wrapped(_work(row))] if lines else wrapped(_work(row))
@@ -116,23 +116,23 @@ def _lines(workload: str, found: "list[Row]") -> list[str]:
     return [*lines, *(["", *wrapped(" ".join(notes))] if notes else [])]
 
 
-def _work(row: "Row") -> str:
+def _work(row: "PairHistory") -> str:
     """Return what was computed."""
     clipping = f", {row.clipping}" if row.clipping else ""
     return f"{row.workload}, {row.scenario}{clipping}, {row.size} size, batch {row.batch_size}, {row.data}"
 
 
-def _pair(row: "Row") -> str:
+def _pair(row: "PairHistory") -> str:
     """Return what the ratios are."""
     return f"{row.first} / {row.second}"
 
 
-def _is_alike(row: "Row", other: "Row") -> bool:
+def _is_alike(row: "PairHistory", other: "PairHistory") -> bool:
     """Return whether two rows are of the same work and the same two contenders."""
     return _work(row) == _work(other) and {row.first, row.second} == {other.first, other.second}
 
 
-def _row(row: "Row", before: "Row | None", found: "list[Row]") -> list[str]:
+def _row(row: "PairHistory", before: "PairHistory | None", found: "list[PairHistory]") -> list[str]:
     """Return one pair on one machine: a line for each comparison, and under it what changed."""
     from bakeoff.report.past import level_of, machine_text
 
@@ -151,7 +151,7 @@ def _row(row: "Row", before: "Row | None", found: "list[Row]") -> list[str]:
     return lines
 
 
-def _steps(entry: "Entry", row: "Row") -> list[str]:
+def _steps(entry: "Entry", row: "PairHistory") -> list[str]:
     """Return the step that begins with an entry, in lines; none where none does."""
     from bakeoff.report.past import step_text
 
@@ -160,7 +160,7 @@ def _steps(entry: "Entry", row: "Row") -> list[str]:
     ]
 
 
-def _options(row: "Row", found: "list[Row]") -> str:
+def _options(row: "PairHistory", found: "list[PairHistory]") -> str:
     """Return the options that tell a row from others of the same pair: ", threads=1"; empty where none does."""
     alike = [one for one in found if _is_alike(row, one)]
     names = dict.fromkeys(name for one in alike for each in one.options.values() for name in each)
@@ -192,7 +192,7 @@ def _entry(entry: "Entry", *, names_level: bool) -> list[str]:
     ]
 
 
-def _data(row: "Row") -> dict[str, Any]:
+def _data(row: "PairHistory") -> dict[str, Any]:
     """Return a row as an object."""
     import msgspec
 

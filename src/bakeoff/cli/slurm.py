@@ -193,10 +193,10 @@ def collect(study: Folder = None, *, results: parameters.Results = "results", js
     """Make one study of all comparisons, with every failure and the end of its log, and show it; again at any time."""
     from bakeoff.cli.slurm_told import show_collected
     from bakeoff.cluster.collect import gather
-    from bakeoff.cluster.status import rows_of
+    from bakeoff.cluster.status import status_of
 
     folder, plan = _found(results, study)
-    found = rows_of(folder, plan)
+    found = status_of(folder, plan)
     gather(folder, plan, found.rows)
     _tell(folder, plan, json=json, known=found)
     if not json:
@@ -359,11 +359,11 @@ def _found(results: str, study: str | None) -> tuple[Path, Plan]:
 def _tell(folder: Path, plan: Plan, *, json: bool, known: Status | None = None, only_json: bool = False) -> None:
     """Print how far a study is."""
     from bakeoff.cli.slurm_told import data, lines
-    from bakeoff.cluster.status import rows_of
+    from bakeoff.cluster.status import status_of
 
     if only_json and not json:
         return
-    found = known or rows_of(folder, plan)
+    found = known or status_of(folder, plan)
     if json:
         typer.echo(dumps(data(folder, plan, found), indent=2))
         return

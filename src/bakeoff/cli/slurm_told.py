@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bakeoff.cluster.plans import Plan, Submission
-    from bakeoff.cluster.status import Row, Status
+    from bakeoff.cluster.status import ElementStatus, Status
     from bakeoff.judge.outcome import Outcome
 
 VERSION = 1
@@ -72,7 +72,7 @@ def lines(folder: Path, plan: Plan, found: Status) -> list[str]:
     return said
 
 
-def _times(row: Row) -> str:
+def _times(row: ElementStatus) -> str:
     """Return which start of an element runs."""
     return "" if row.attempts <= 1 else f"start {row.attempts}"
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bakeoff.cluster.plans import Plan
-    from bakeoff.cluster.status import Row
+    from bakeoff.cluster.status import ElementStatus
 
 REASON_LINES = 3
 """Of a log in a study's table: its last words; `bakeoff slurm collect --json` has more."""
 
 
-def gather(folder: Path, plan: Plan, rows: Sequence[Row]) -> None:
+def gather(folder: Path, plan: Plan, rows: Sequence[ElementStatus]) -> None:
     """Write study.json anew, so that every report reads the study as if one process had run it; again and again."""
     known = states.read_every(folder, len(plan.elements))
     points = [state.point or named(element) for state, element in zip(known, plan.elements, strict=True)]
@@ -39,7 +39,7 @@ def gather(folder: Path, plan: Plan, rows: Sequence[Row]) -> None:
         studies.write(folder, msgspec.structs.replace(before, study=study_of(plan, titled), states=found))
 
 
-def reason_of(row: Row) -> str:
+def reason_of(row: ElementStatus) -> str:
     """Return why an element has no outcome, with the end of its log; "" where it has one, or its turn comes."""
     if row.state != "failed":
         return "" if row.comparison else f"{row.state}: no comparison yet"

@@ -33,8 +33,8 @@ _ENDS = {
 """What Slurm's states mean (squeue(1), JOB STATE CODES) for an element that could not say itself how it ended."""
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One element."""
+class ElementStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """How far one element is."""
 
     element: int
     title: str
@@ -58,7 +58,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Every element, and when the last one will end."""
 
-    rows: list[Row]
+    rows: list[ElementStatus]
     left_s: float | None
     """Until all are done, by the median of those that are, and as many at once as run now; None: not known."""
     asked_at: str
@@ -71,7 +71,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         return sum(row.state == kind for row in self.rows)
 
 
-def rows_of(folder: Path, plan: Plan) -> Status:
+def status_of(folder: Path, plan: Plan) -> Status:
     """Return how far every element is; Slurm is asked at most once in some seconds, and only where it is needed."""
     known, arrays = states.read_every(folder, len(plan.elements)), submissions(folder)
     tasks = [_task(arrays, number, state) for number, state in enumerate(known)]
@@ -97,7 +97,7 @@ def rows_of(folder: Path, plan: Plan) -> Status:
     )
 
 
-def left_s(rows: Sequence[Row], at_once: int | None) -> float | None:
+def left_s(rows: Sequence[ElementStatus], at_once: int | None) -> float | None:
     """Return how long it takes until nothing waits or runs; None where nothing has ended or nothing runs."""
     took = [row.seconds for row in rows if row.state == "done" and row.seconds > 0]
     waiting = sum(row.state == "waiting" for row in rows)
@@ -148,12 +148,12 @@ def _row(  # noqa: PLR0913, PLR0917 - all that is known of one element
     cancelled: set[str],
     *,
     is_deaf: bool,
-) -> Row:
+) -> ElementStatus:
     """Return one element's row."""
     is_cancelled = task.partition("_")[0] in cancelled
     kind, reason = kind_of(state, task, heard, is_cancelled=is_cancelled, is_deaf=is_deaf)
     log = states.log_of(folder, task)
-    return Row(
+    return ElementStatus(
         element=number,
         title=plan.elements[number].title,
         state=kind,

@@ -10,7 +10,7 @@ import msgspec
 
 from bakeoff.cluster import controller, script, states
 from bakeoff.cluster.plans import FOLDER, SCRIPT, Submission, note_submissions, now, submissions
-from bakeoff.cluster.status import WAITS, rows_of
+from bakeoff.cluster.status import WAITS, status_of
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.files import write_atomically
 from bakeoff.store.reading import read_named
@@ -101,7 +101,7 @@ def open_elements(folder: Path, plan: Plan) -> list[int]:
     if not submissions(folder):
         known = states.read_every(folder, len(plan.elements))
         return [number for number, state in enumerate(known) if state.ended != "done"]
-    rows = rows_of(folder, plan).rows
+    rows = status_of(folder, plan).rows
     return [row.element for row in rows if row.state != "done" and row.state not in WAITS]
 
 

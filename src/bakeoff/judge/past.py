@@ -1,4 +1,4 @@
-"""The verdicts of a workload over time: each pair in rows of what is comparable, with what changed: pure."""
+"""The verdicts of a workload over time: a history for each pair on each machine, with what changed: pure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str
     bakeoff: str
     verdict: Verdict
-    """Turned as in all entries of its row."""
+    """Turned as in all entries of its history."""
     margin: float
     versions: dict[str, str]
     """Of both contenders' packages, those of the first before those of the second."""
@@ -56,8 +56,8 @@ class RatioStep(msgspec.Struct, frozen=True, kw_only=True):
     """The probability of a step as clear as this one where there is none."""
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A pair over time, of the same work on the same machine; other machines have rows of their own."""
+class PairHistory(msgspec.Struct, frozen=True, kw_only=True):
+    """A pair over time, of the same work on the same machine; on another machine it has a history of its own."""
 
     workload: str
     scenario: str
@@ -78,25 +78,25 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """In the order of the entries; none is found in fewer than `bakeoff.stats.steps.FEWEST` entries with a ratio."""
 
 
-def rows(outcomes: Iterable[Outcome]) -> list[Row]:
-    """Return a row for every pair of comparable contenders; the rows of one pair stand together, whatever machine."""
+def histories(outcomes: Iterable[Outcome]) -> list[PairHistory]:
+    """Return the history of every pair of comparable contenders; those of one pair stand together, whatever machine."""
     found: dict[tuple[object, ...], list[tuple[Outcome, Verdict]]] = {}
     for outcome in sorted(outcomes, key=lambda one: one.comparison.created_at):
         for verdict in outcome.verdicts:
             key, turned = _place(outcome, verdict)
             found.setdefault(key, []).append((outcome, turned))
-    made = [(key, _row(known)) for key, known in found.items()]
-    return [row for _, row in sorted(made, key=_order)]
+    made = [(key, _history(known)) for key, known in found.items()]
+    return [one for _, one in sorted(made, key=_order)]
 
 
-def _order(made: tuple[tuple[object, ...], Row]) -> tuple[list[str], list[str], list[str]]:
-    """Return what rows are sorted by: the work, the pair, then machine and options."""
-    (*work, first, second, hardware), row = made
-    return [str(part) for part in work], sorted((row.first, row.second)), [str(hardware), str(first), str(second)]
+def _order(made: tuple[tuple[object, ...], PairHistory]) -> tuple[list[str], list[str], list[str]]:
+    """Return what histories are sorted by: the work, the pair, then machine and options."""
+    (*work, first, second, hardware), one = made
+    return [str(part) for part in work], sorted((one.first, one.second)), [str(hardware), str(first), str(second)]
 
 
 def _place(outcome: Outcome, verdict: Verdict) -> tuple[tuple[object, ...], Verdict]:
-    """Return what a pair's entry must share with others of its row, and its verdict turned as theirs."""
+    """Return what a pair's entry must share with others of its history, and its verdict turned as theirs."""
     comparison = outcome.comparison
     keys = {one.label: (*contender_key(one.plan), "") for one in outcome.contenders}
     if keys[verdict.first] == keys[verdict.second]:
@@ -108,8 +108,8 @@ def _place(outcome: Outcome, verdict: Verdict) -> tuple[tuple[object, ...], Verd
     return (*work, keys[verdict.first], keys[verdict.second], hardware_of(comparison)), verdict
 
 
-def _row(known: list[tuple[Outcome, Verdict]]) -> Row:
-    """Return one row; it is turned so that the last ratio is at least 1."""
+def _history(known: list[tuple[Outcome, Verdict]]) -> PairHistory:
+    """Return one history; it is turned so that the last ratio is at least 1."""
     last, verdict = known[-1]
     if (verdict.ratio or 1.0) < 1.0:
         known = [(outcome, mirrored(one)) for outcome, one in known]
@@ -120,7 +120,7 @@ def _row(known: list[tuple[Outcome, Verdict]]) -> Row:
         before = outcome, one
     _, verdict = known[-1]
     comparison = last.comparison
-    return Row(
+    return PairHistory(
         workload=comparison.workload.name,
         scenario=comparison.scenario,
         size=comparison.size,
