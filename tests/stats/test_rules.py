@@ -12,7 +12,8 @@ from bakeoff.judge.comparison import assess, judge_comparison
 from bakeoff.spec.comparison import FIRST_RULES, RULES, Procedure, goal_of
 from bakeoff.spec.request import Request
 from bakeoff.store.files import read_comparison
-from bakeoff.store.results import continued, read_records
+from bakeoff.store.results import read_records
+from bakeoff.store.resuming import continued
 
 FIELDS = (
     *("first", "second", "verdict", "ratio", "low", "high", "rounds", "under_margin", "more_rounds", "stopped", "wide"),

@@ -14,16 +14,8 @@ from bakeoff.spec.record import Record, TrialOutcome
 from bakeoff.spec.trial import Inputs
 from bakeoff.store import searches
 from bakeoff.store.files import write_comparison, write_record
-from bakeoff.store.results import (
-    check_same_machine,
-    comparisons,
-    continued,
-    find,
-    is_done_again,
-    latest_like,
-    read_records,
-    take_up,
-)
+from bakeoff.store.results import comparisons, find, is_done_again, read_records, take_up
+from bakeoff.store.resuming import check_same_machine, continued, latest_like
 from bakeoff.store.searches import write_search
 from bakeoff.workloads.load import load
 

@@ -49,7 +49,8 @@ from bakeoff.store.absurd import told_if_absurd
 from bakeoff.store.files import forget_end, read_comparison, write_comparison, write_end
 from bakeoff.store.folders import new_folder, resumable
 from bakeoff.store.locks import locked
-from bakeoff.store.results import asked_of, continued, latest_like, take_up
+from bakeoff.store.results import take_up
+from bakeoff.store.resuming import asked_of, continued, latest_like
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

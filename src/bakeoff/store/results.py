@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.spec.bounded import read_bounded
-from bakeoff.spec.comparison import ANEW, FIRST_RULES
 from bakeoff.spec.errors import DamagedError, OtherVersionError, StoreError, UnknownNameError, UsageError
 from bakeoff.spec.record import Record, TrialOutcome
 from bakeoff.spec.text import plain
@@ -21,16 +20,13 @@ from bakeoff.store.files import (
     EARLIER_FILE,
     RECORD_FILE,
     STUDY_FILE,
-    read_comparison,
     read_record,
 )
-from bakeoff.store.fingerprints import check_unchanged
 from bakeoff.store.reading import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bakeoff.spec.comparison import Aim, Comparison, ContenderPlan
     from bakeoff.spec.trial import Purpose
 
 
@@ -39,9 +35,6 @@ MOST_NAMED = 20
 
 AGAIN: frozenset[TrialOutcome] = frozenset({"killed", "timeout", "crashed", "unavailable", "changed"})
 """How a trial ends that came to nothing for what may have passed: when its comparison goes on it is done again."""
-
-_FIRST_AIMS: dict[Aim, Aim] = {"size": "how-much", "direction": "verdict"}
-"""What is wanted now, by the names of the first procedure, which a comparison that was begun by it keeps."""
 
 STANDING: dict[Purpose, frozenset[TrialOutcome]] = {
     "time": AGAIN - {"changed"},
@@ -204,114 +197,6 @@ def _the_one(name: str, everything: list[Path], available: list[Path]) -> Path:
         msg = f"{name!r} is the name of {len(found)} comparisons: name one by its folder: {plain(told)}"
         raise UsageError(msg)
     return found[0]
-
-
-def latest_like(results: Path, wanted: Comparison) -> tuple[Path, Comparison] | None:
-    """Return the latest comparison that asked for the same work of the same contenders; None where there is none.
-
-    One of a workload whose file is another now counts where no other is there: `continued` refuses it with the reason.
-    """
-    known = comparisons(results)
-    same = folders.latest_like(known, read_comparison, work_of, wanted)
-    return same or folders.latest_like(known, read_comparison, asked_of, wanted)
-
-
-def work_of(comparison: Comparison) -> tuple[object, ...]:
-    """Return what must agree for a comparison to be resumed with another's records."""
-    return comparison.workload_sha256, *asked_of(comparison)
-
-
-def asked_of(comparison: Comparison) -> tuple[object, ...]:
-    """Return what was asked for, whatever stands in the workload's file."""
-    return (
-        comparison.workload.name,
-        comparison.scenario,
-        comparison.per_sample,
-        comparison.size,
-        comparison.batch_size,
-        comparison.data.sha256,
-        # Labels are the texts as they were written: the same contender may be written in two ways.
-        [msgspec.structs.replace(plan.contender, label="") for plan in comparison.contenders],
-        [plan.injected for plan in comparison.contenders],
-        msgspec.structs.replace(comparison.procedure, **dict.fromkeys((*ANEW, "rules"))),
-        # Until-sure has other boundaries, which hold only if they are used from the first round on.
-        comparison.procedure.aim == "until-sure",
-    )
-
-
-def continued(before: Comparison, wanted: Comparison) -> Comparison:
-    """Return a comparison as it was fixed, to go on as long as is wanted now.
-
-    What is started and opened is what is wanted now: a folder may have been moved, or be a stranger's. Raises
-    StoreError on another machine or with other packages, and ChangedError where the workload or a framework's folder
-    is another now.
-    """
-    check_same_machine(before, wanted.machine)
-    check_same_sources(before, wanted)
-    _check_same_packages(before, wanted)
-    if before.reference is not None and _reference_of(before) != _reference_of(wanted):
-        msg = (
-            f"cannot go on with {before.id}: its reference was {_reference_of(before)}, and is {_reference_of(wanted)} "
-            "(--reference-device says where it computes)"
-        )
-        raise StoreError(msg)
-    anew = {name: getattr(wanted.procedure, name) for name in ANEW}
-    if before.procedure.rules == FIRST_RULES:
-        anew["aim"] = _FIRST_AIMS.get(wanted.procedure.aim, wanted.procedure.aim)
-    kept = {name: getattr(before, name) for name in ("id", "created_at", "bakeoff", "no_energy", "notices", "command")}
-    procedure = msgspec.structs.replace(before.procedure, **anew)
-    # Records name contenders by the labels of the first run; the same contender may be written in another way now.
-    plans = [
-        msgspec.structs.replace(plan, contender=msgspec.structs.replace(plan.contender, label=first.contender.label))
-        for plan, first in zip(wanted.contenders, before.contenders, strict=True)
-    ]
-    return msgspec.structs.replace(wanted, procedure=procedure, contenders=plans, **kept)
-
-
-def _reference_of(comparison: Comparison) -> str:
-    """Return the contender that computes the reference, with its options."""
-    if comparison.reference is None:
-        return "none"
-    contender = comparison.reference.contender
-    options = ",".join(f"{name}={value}" for name, value in sorted(contender.options.items()))
-    return f"{contender.framework}:{options}"
-
-
-def check_same_sources(before: Comparison, now: Comparison) -> None:
-    """Raise ChangedError where the workload's file or a framework's folder is not as it was when it was fixed."""
-    check_unchanged(f"the workload's file {before.workload_path}", before.workload_sha256, now.workload_sha256)
-    folders_now = {plan.framework_path: plan.framework_sha256 for plan in _plans(now)}
-    for plan in _plans(before):
-        sha256 = folders_now.get(plan.framework_path, plan.framework_sha256)
-        check_unchanged(f"the framework's folder {plan.framework_path}", plan.framework_sha256, sha256)
-
-
-def _plans(comparison: Comparison) -> list[ContenderPlan]:
-    """Return the plans of all contenders and of the reference, if there is one."""
-    return [*comparison.contenders, *([comparison.reference] if comparison.reference else [])]
-
-
-def _check_same_packages(before: Comparison, now: Comparison) -> None:
-    """Raise StoreError where other packages are installed beside an interpreter than when its contender was fixed."""
-    packages_now = {plan.interpreter: plan.packages_sha256 for plan in _plans(now)}
-    for plan in _plans(before):
-        if plan.packages_sha256 != (packages_now.get(plan.interpreter) or plan.packages_sha256):
-            msg = (
-                f"cannot go on with {before.id}: what is installed beside {plan.interpreter} is not what it was begun "
-                "with: put that back, or start a new comparison (without --resume)"
-            )
-            raise StoreError(msg)
-
-
-def check_same_machine(comparison: Comparison, machine: dict[str, str | int | float | None]) -> None:
-    """Raise StoreError for records of another machine, with the fact that differs and both values."""
-    for key in sorted(comparison.machine.keys() | machine.keys()):
-        if key.startswith("gpu_") and key not in comparison.machine:
-            continue  # A fact of the same GPU that was not read then.
-        before, now = comparison.machine.get(key), machine.get(key)
-        if before != now:
-            msg = f"cannot go on with {comparison.id}: {key} was {before!r} and is {now!r} here"
-            raise StoreError(msg)
 
 
 def of_contender(records: Iterable[Record], label: str) -> list[Record]:

@@ -9,7 +9,7 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.store import folders
 from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE, write_json
 from bakeoff.store.reading import read_as
-from bakeoff.store.results import asked_of, work_of
+from bakeoff.store.resuming import asked_of, identity_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ def latest_like(results: Path, wanted: Search) -> tuple[Path, Search] | None:
 
 def search_of(search: Search) -> tuple[object, ...]:
     """Return what must agree for a search to be resumed with another's records."""
-    return work_of(search.plan), search.asked_bytes, search.precision
+    return identity_of(search.plan), search.asked_bytes, search.precision
 
 
 def _asked_of(search: Search) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ from catalogue.mutant import Mutant
 in_model = partial(Mutant, "", "certificate", "trial/model.py")
 in_opened = partial(Mutant, "", "certificate", "trial/opened.py")
 in_results = partial(Mutant, "", "certificate", "store/results.py")
+in_resuming = partial(Mutant, "", "certificate", "store/resuming.py")
 in_rounding = partial(Mutant, "", "certificate", "frameworks/torch/rounding.py")
 in_dispatched = partial(Mutant, "", "certificate", "frameworks/torch/dispatched.py")
 in_parts = partial(Mutant, "", "certificate", "frameworks/torch/parts.py")
@@ -61,7 +62,7 @@ MUTANTS = [
         [("packages_sha256(trial.interpreter))", "trial.packages_sha256)")],
         {OF_CHANGED: PACKAGES},
     ),
-    in_results(
+    in_resuming(
         "a comparison goes on with other packages",
         [("(packages_now.get(plan.interpreter) or plan.packages_sha256)", "plan.packages_sha256")],
         {OF_CHANGED: PACKAGES},
