@@ -10,7 +10,7 @@ import pytest
 from bakeoff.environments.declared import framework
 from bakeoff.judge.certificate import _why_rounded, certificate_of
 from bakeoff.race import conductor
-from bakeoff.race.notices import with_more_exact
+from bakeoff.race.model_calls import with_more_exact
 from bakeoff.race.prepare import checked
 from bakeoff.spec.request import Request
 from bakeoff.spec.verdict import Certificate, Check

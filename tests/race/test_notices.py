@@ -10,7 +10,8 @@ import pytest
 from tests.report.conftest import comparison, outcome, plan
 
 from bakeoff.cli.telling import notes
-from bakeoff.race.notices import LONG_LOOP, foreseen_shapes, notices, with_own_layers
+from bakeoff.race.model_calls import with_own_layers
+from bakeoff.race.notices import LONG_LOOP, foreseen_shapes, notices
 from bakeoff.race.progress import Prepared
 from bakeoff.report.pages.comparison import cautions
 from bakeoff.spec.framework import BestSetting

@@ -17,7 +17,7 @@ from bakeoff.measure.noise import PROBE_S
 from bakeoff.race import conductor
 from bakeoff.race.again import text_of
 from bakeoff.race.budget import CHECKS, Stopwatch, with_budget
-from bakeoff.race.notices import idle_options
+from bakeoff.race.model_calls import idle_options
 from bakeoff.race.progress import Event, Observer, Prepared, silent
 from bakeoff.race.stages import certify, explain, late, rounds, selftest
 from bakeoff.race.stages.stage import PROCESS_S, State, Wanted

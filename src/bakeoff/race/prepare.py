@@ -19,7 +19,8 @@ from bakeoff.measure.machine import usable_cores
 from bakeoff.race import per_sample
 from bakeoff.race.checks import check_memory, check_text, results_folder
 from bakeoff.race.devices import lacking, machine_of, no_energy, without_device
-from bakeoff.race.notices import notices, with_more_exact, with_own_layers
+from bakeoff.race.model_calls import with_more_exact, with_own_layers
+from bakeoff.race.notices import notices
 from bakeoff.race.padding import check_input, check_shapes, own_steps
 from bakeoff.race.progress import Observer, Reading, silent
 from bakeoff.race.scaling import check_scaling, cores_of_each, parts_of, scaled, sync_of, unlike_gpus
