@@ -12,7 +12,7 @@ from tests.cluster.test_script import planned
 from tests.race.conftest import race, request_of  # noqa: F401 - fixtures
 from tests.race.inline import InlineWorker
 
-from bakeoff.cli.jobs import work_of
+from bakeoff.cli.jobs import jobs_of
 from bakeoff.cluster import costs, plans, states, unpaired
 from bakeoff.cluster.element import Running
 from bakeoff.cluster.profile import read as profile_of
@@ -29,7 +29,7 @@ WORDS = ("run", "mlp-mnist", "fake", "--size", "reduced", "--data", "synthetic",
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     """Return the folder of a study of one comparison."""
-    plan = planned(profile_of(None), elements=work_of(WORDS).elements)
+    plan = planned(profile_of(None), elements=jobs_of(WORDS).elements)
     folder, _ = plans.begin(tmp_path, plan)
     return folder
 

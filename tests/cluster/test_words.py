@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bakeoff.cli import MISUSED
-from bakeoff.cli.jobs import point_of, script_names, work_of
+from bakeoff.cli.jobs import jobs_of, point_of, script_names
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ RACE = ("run", "mlp-mnist", "fake", "fake:step_ms=2", "--size", "reduced")
 
 def test_one_comparison_is_one_element() -> None:
     """Its words are those that were given, and its point is the request of `bakeoff run`."""
-    work = work_of([*RACE, "--rounds", "3"])
-    (element,) = work.elements
-    assert (work.name, element.words) == ("mlp-mnist-slurm", [*RACE, "--rounds", "3"])
+    jobs = jobs_of([*RACE, "--rounds", "3"])
+    (element,) = jobs.elements
+    assert (jobs.name, element.words) == ("mlp-mnist-slurm", [*RACE, "--rounds", "3"])
     point = point_of(element)
     assert (point.request.max_rounds, point.request.contenders) == (3, ("fake", "fake:step_ms=2"))
     assert point.request.command == "bakeoff run mlp-mnist fake fake:step_ms=2 --size reduced --rounds 3"
@@ -33,10 +33,10 @@ def test_one_comparison_is_one_element() -> None:
 
 def test_several_values_are_an_element_for_each_combination() -> None:
     """With its place in the sweep, and the words of a command that runs it alone."""
-    work = work_of([*RACE, "--batch-size", "8,16", "--option", "mode=eager,compiled"])
-    assert len(work.elements) == 4
-    assert work.title == "mlp-mnist over batch size 8, 16 and mode eager, compiled"
-    last = work.elements[-1]
+    jobs = jobs_of([*RACE, "--batch-size", "8,16", "--option", "mode=eager,compiled"])
+    assert len(jobs.elements) == 4
+    assert jobs.title == "mlp-mnist over batch size 8, 16 and mode eager, compiled"
+    last = jobs.elements[-1]
     assert last.coordinates == {"batch size": "16", "mode": "compiled"}
     assert last.words == [*RACE, "--batch-size", "16", "--option", "mode=compiled"]
     point = point_of(last)
@@ -46,8 +46,8 @@ def test_several_values_are_an_element_for_each_combination() -> None:
 
 def test_who_lacks_a_value_is_left_out_on_its_node() -> None:
     """As in a sweep of one process: with the reason, and the others race."""
-    work = work_of([*RACE[:3], "fake:mode=eager", "torch", "--option", "step_ms=1,2"])
-    point = point_of(work.elements[0])
+    jobs = jobs_of([*RACE[:3], "fake:mode=eager", "torch", "--option", "step_ms=1,2"])
+    point = point_of(jobs.elements[0])
     assert point.request.contenders == ("fake", "fake:mode=eager")
     assert "torch" in point.left_out
 
@@ -55,26 +55,26 @@ def test_who_lacks_a_value_is_left_out_on_its_node() -> None:
 def test_thousands_of_combinations_have_a_short_title() -> None:
     """Of many values a title has the first and the last."""
     sizes = ",".join(map(str, range(1, 2001)))
-    work = work_of([*RACE, "--batch-size", sizes])
-    assert (len(work.elements), work.title) == (2000, "mlp-mnist over batch size 1, 2, ..., 2000")
+    jobs = jobs_of([*RACE, "--batch-size", sizes])
+    assert (len(jobs.elements), jobs.title) == (2000, "mlp-mnist over batch size 1, 2, ..., 2000")
 
 
 def test_a_use_case_may_be_taken_apart_by_the_pipelines_names() -> None:
     """One element for each contender, and the pipeline's name for its script."""
     words = ["use-case", "2", "--benchmark", "mnist"]
-    work = work_of(words, apart=True)
-    assert [element.words for element in work.elements] == [[*words, "torch"], [*words, "jax"]]
-    assert script_names(work) == ["torch_mnist_2.sh", "jax_mnist_2.sh"]
-    assert [element.devices for element in work.elements] == [2, 2]
-    assert work_of(words).elements[0].contenders == ["torch", "jax"]
+    jobs = jobs_of(words, apart=True)
+    assert [element.words for element in jobs.elements] == [[*words, "torch"], [*words, "jax"]]
+    assert script_names(jobs) == ["torch_mnist_2.sh", "jax_mnist_2.sh"]
+    assert [element.devices for element in jobs.elements] == [2, 2]
+    assert jobs_of(words).elements[0].contenders == ["torch", "jax"]
 
 
 def test_a_documents_comparisons_are_elements() -> None:
     """One for each that this machine would run, on a GPU where the jobs ask for one."""
-    work = work_of(["reproduce", "m1-inference", "fake"], on_gpus=True)
-    assert [element.point for element in work.elements] == list(range(len(work.elements)))
-    assert work.elements[0].words[-2:] == ["--device", "cuda"]
-    here = work_of(["reproduce", "m1-inference", "fake", "--device", "cpu"])
+    jobs = jobs_of(["reproduce", "m1-inference", "fake"], on_gpus=True)
+    assert [element.point for element in jobs.elements] == list(range(len(jobs.elements)))
+    assert jobs.elements[0].words[-2:] == ["--device", "cuda"]
+    here = jobs_of(["reproduce", "m1-inference", "fake", "--device", "cpu"])
     point = point_of(here.elements[-1])
     assert (point.title, point.request.contenders) == (here.elements[-1].title, ("fake",))
     assert here.reproduces is not None
@@ -83,11 +83,11 @@ def test_a_documents_comparisons_are_elements() -> None:
 def test_a_contender_may_lack_a_part_of_a_sweep() -> None:
     """As where it is run on this machine: left out there; one that lacks every combination is a mistake."""
     words = ["run", "mlp-mnist", "torch", "mlx", "--device"]
-    assert len(work_of([*words, "cpu,cuda"]).elements) == 2
-    assert len(work_of([*words[:2], "--device", "mps,cuda"]).elements) == 2
+    assert len(jobs_of([*words, "cpu,cuda"]).elements) == 2
+    assert len(jobs_of([*words[:2], "--device", "mps,cuda"]).elements) == 2
     for devices in ("cuda", "cpu,nowhere"):
         with pytest.raises(UsageError, match="does not have device"):
-            work_of([*words, devices])
+            jobs_of([*words, devices])
 
 
 @pytest.mark.parametrize("option", ["--profile", "--template"])

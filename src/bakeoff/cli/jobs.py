@@ -37,7 +37,7 @@ MOST_LISTED = 8
 """Values of an option that a title has; of more the first two and the last."""
 
 
-class Work(NamedTuple):
+class Jobs(NamedTuple):
     """What the words of a command stand for."""
 
     name: str
@@ -47,7 +47,7 @@ class Work(NamedTuple):
     reproduces: Reproduces | None = None
 
 
-def work_of(words: Sequence[str], *, apart: bool = False, on_gpus: bool = False) -> Work:
+def jobs_of(words: Sequence[str], *, apart: bool = False, on_gpus: bool = False) -> Jobs:
     """Return the comparisons of a command, each an element; raise UsageError for what cannot be jobs.
 
     `apart`: each contender in a comparison of its own. `on_gpus`: the jobs ask for GPUs. Nothing is looked up that a
@@ -106,7 +106,7 @@ def _parsed(kind: str, words: Sequence[str]) -> dict[str, Any]:
 # --- Races and sweeps -----------------------------------------------------------------------------------------------
 
 
-def _of_race(kind: str, params: dict[str, Any], rest: list[str], *, apart: bool) -> Work:
+def _of_race(kind: str, params: dict[str, Any], rest: list[str], *, apart: bool) -> Jobs:
     """Return the comparison of `run` or `use-case`, or those of a sweep."""
     from bakeoff.cli import sweep
 
@@ -129,7 +129,7 @@ def _of_race(kind: str, params: dict[str, Any], rest: list[str], *, apart: bool)
         elements.append(_element(title, [kind, *words], named, place))
     over = " and ".join(f"{one.name} {_listed(one.values)}" for one in asked.several)
     title = f"{named.title} over {over}" if over else named.title
-    return Work(f"{_stem(named.title)}-{'sweep' if over else 'slurm'}", title, elements)
+    return Jobs(f"{_stem(named.title)}-{'sweep' if over else 'slurm'}", title, elements)
 
 
 def _check_options(asked: Asked, contenders: Sequence[str]) -> None:
@@ -215,7 +215,7 @@ def _most_devices(contenders: Sequence[str]) -> int:
     return max([1, *(int(text) for text in named if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS)])
 
 
-def _apart(kind: str, rest: list[str], named: _Named, *, is_sweep: bool) -> Work:
+def _apart(kind: str, rest: list[str], named: _Named, *, is_sweep: bool) -> Jobs:
     """Return a comparison for each contender alone; raise UsageError without a contender, or for several points."""
     if is_sweep or not named.contenders:
         lacks = "one value of each option" if is_sweep else "the contenders"
@@ -225,7 +225,7 @@ def _apart(kind: str, rest: list[str], named: _Named, *, is_sweep: bool) -> Work
     elements = [
         _element(text, [kind, *others, text], named._replace(contenders=[text]), {}) for text in named.contenders
     ]
-    return Work(f"{_stem(named.title)}-split", named.title, elements)
+    return Jobs(f"{_stem(named.title)}-split", named.title, elements)
 
 
 def _element(title: str, words: list[str], named: _Named, place: dict[str, str]) -> Element:
@@ -240,10 +240,10 @@ def _element(title: str, words: list[str], named: _Named, place: dict[str, str])
     )
 
 
-def script_names(work: Work) -> list[str]:
+def script_names(jobs: Jobs) -> list[str]:
     """Return the pipeline's names of scripts, <framework>_<benchmark>_<use_case_number>.sh, one for each contender."""
     found = []
-    for element in work.elements:
+    for element in jobs.elements:
         kind, *rest = element.words
         params = _parsed(kind, rest)
         of = f"{params['benchmark']}_{params['number']}" if kind == "use-case" else _stem(element.workload)
@@ -259,7 +259,7 @@ def _stem(text: str) -> str:
 # --- Documents ------------------------------------------------------------------------------------------------------
 
 
-def _of_document(params: dict[str, Any], rest: list[str], *, on_gpus: bool) -> Work:
+def _of_document(params: dict[str, Any], rest: list[str], *, on_gpus: bool) -> Jobs:
     """Return the comparisons of a document's published figures."""
     from bakeoff.cli.everything import ALL
     from bakeoff.environments.builds import NVIDIA, PROCESSOR
@@ -287,7 +287,7 @@ def _of_document(params: dict[str, Any], rest: list[str], *, on_gpus: bool) -> W
         for number, one in enumerate(wanted)
     ]
     held = Reproduces(published=published, scaled=not full, device=device)
-    return Work(published.id, published.full_title(), elements, held)
+    return Jobs(published.id, published.full_title(), elements, held)
 
 
 def _documented(params: dict[str, Any], element: Element) -> Point:

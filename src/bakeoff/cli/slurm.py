@@ -264,9 +264,9 @@ def written(given: dict[str, Any], *, dry_run: bool) -> tuple[Path, Plan]:
     from bakeoff.race.checks import check_kept
 
     results = Path(given["results"])
-    plan, work = _planned(given, results)
+    plan, jobs = _planned(given, results)
     check_kept(results, plan)
-    names = script_names(work) if plan.unpaired else ()
+    names = script_names(jobs) if plan.unpaired else ()
     submitting.check_replaceable(names)
     if dry_run:
         folder = results / f"{plan.name}-xxxx"
@@ -283,31 +283,31 @@ def written(given: dict[str, Any], *, dry_run: bool) -> tuple[Path, Plan]:
 
 
 def _planned(given: dict[str, Any], results: Path) -> tuple[Plan, Any]:
-    """Return the plan that options and words ask for, and the work that it is of."""
-    from bakeoff.cli.jobs import work_of
+    """Return the plan that options and words ask for, and the jobs that it is of."""
+    from bakeoff.cli.jobs import jobs_of
     from bakeoff.cluster import costs, plans, profile
 
     site = profile.read(given["profile"], **{name: given[name] for name in _OF_PROFILE if given[name] is not None})
     if given["split"] not in (None, "frameworks"):
         msg = f"--split {given['split']!r} cannot be; valid: frameworks"
         raise UsageError(msg)
-    work = work_of(_words(given), apart=given["split"] is not None, on_gpus=site.gpus is not None)
+    jobs = jobs_of(_words(given), apart=given["split"] is not None, on_gpus=site.gpus is not None)
     if site.time is not None:
         limit = costs.Limit(parameters.seconds(site.time, "--time"), "as was said")
     else:
-        limit = costs.limit_of(work.elements, costs.measured(results))
+        limit = costs.limit_of(jobs.elements, costs.measured(results))
     made = plans.Plan(
-        name=work.name,
-        title=work.title,
+        name=jobs.name,
+        title=jobs.title,
         command=shlex.join(["bakeoff", *sys.argv[1:]]),
-        elements=work.elements,
+        elements=jobs.elements,
         unpaired=given["split"] is not None,
-        reproduces=work.reproduces,
+        reproduces=jobs.reproduces,
         profile=site,
         limit_s=limit.seconds,
         limit_why=limit.why,
     )
-    return made, work
+    return made, jobs
 
 
 _OF_PROFILE = (
