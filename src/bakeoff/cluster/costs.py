@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bakeoff.judge.rounds import own_ns
 from bakeoff.spec.errors import BakeoffError
+from bakeoff.spec.record import NS
 from bakeoff.store.everywhere import every_comparison
 from bakeoff.store.files import read_comparison
-from bakeoff.store.results import read_records
+from bakeoff.store.results import finished, of_purpose, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,13 +95,13 @@ def measured(results: Path) -> list[Cost]:
 def _cost(folder: Path, comparison: Comparison) -> Cost | None:
     """Return what a comparison took, without the time in which nothing ran; None where no round was finished."""
     records = [one for one in read_records(folder).records.values() if one.trial.comparison == comparison.id]
-    timed = [one for one in records if one.trial.purpose == "time" and one.outcome == "done"]
+    timed = finished(of_purpose(records, "time"))
     if not timed:
         return None
     starts = sorted({comparison.created_at, *(one.started_at for one in records)})
     moments = [datetime.fromisoformat(start) for start in starts]
     longest_s = comparison.procedure.trial_limit_s
     gaps = [min((after - before).total_seconds(), longest_s) for before, after in pairwise(moments)]
-    last_s = max(own_ns(one) for one in timed) * 1e-9
+    last_s = max(own_ns(one) for one in timed) * NS
     frameworks = frozenset(plan.contender.framework for plan in comparison.contenders)
     return Cost(comparison.id, sum(gaps) + last_s, len(comparison.contenders), comparison.workload.name, frameworks)

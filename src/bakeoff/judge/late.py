@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.spec.record import DenormalCount
+from bakeoff.spec.record import NS, DenormalCount
 from bakeoff.spec.verdict import Interval
 from bakeoff.stats.intervals import fixed_interval
 
@@ -77,7 +77,7 @@ def _judged(record: Record, reading: LateReading) -> Late:
     """Return what the pairs of one process say."""
     times: dict[int, dict[int, float]] = {}
     for block in reading.blocks:
-        times.setdefault(block.turn, {})[block.first_step] = max(1, block.elapsed_ns) * 1e-9 / len(block.steps_ns)
+        times.setdefault(block.turn, {})[block.first_step] = max(1, block.elapsed_ns) * NS / len(block.steps_ns)
     early, late = ([pair[step] for pair in times.values()] for step in (reading.early_step, reading.late_step))
     logs = [math.log(after / before) for before, after in zip(early, late, strict=True)]
     middle, ends = statistics.median(logs), fixed_interval(logs, 0.95) if len(logs) >= _FEWEST_PAIRS else None

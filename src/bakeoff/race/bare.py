@@ -23,6 +23,7 @@ from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec import protocol
+from bakeoff.spec.record import NS
 from bakeoff.spec.verdict import Interval
 from bakeoff.stats.differences import ping_pong_difference
 from bakeoff.stats.intervals import MIN_VALUES, fixed_interval
@@ -190,4 +191,4 @@ def _one_round(sides: Sides) -> tuple[float, dict[str, float]]:
                 times[name][turn + offset] = sides[name].run(steps) / steps
     difference = ping_pong_difference(times["bakeoff"], times["bare"])
     assert difference is not None
-    return difference, {name: sorted(values.values())[TURNS // 2] * 1e-9 for name, values in times.items()}
+    return difference, {name: sorted(values.values())[TURNS // 2] * NS for name, values in times.items()}

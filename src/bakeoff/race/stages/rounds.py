@@ -20,6 +20,7 @@ from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.progress import BlockTimed, Event, RoundEnded, RoundStarted, Waiting
 from bakeoff.race.stages.stage import WARM_UP, Checkpoint, Session, State, Team, Wanted, step_s
 from bakeoff.spec.protocol import Fence, Ran, RunBlock, Warm
+from bakeoff.spec.record import NS
 from bakeoff.stats.progress import Standing, still_active
 from bakeoff.stats.warmup import mser5
 
@@ -290,7 +291,7 @@ class Blocks:
             command = RunBlock(lead=lead, steps=self._steps, turn=turn, repeats=repeats)
             answer = self._team.ask(label, doing, command)
             if isinstance(answer, Ran):
-                self._team.report(label, BlockTimed(label, answer.elapsed_ns * 1e-9 / answer.steps))
+                self._team.report(label, BlockTimed(label, answer.elapsed_ns * NS / answer.steps))
                 seen += [answer.signals] if answer.signals is not None else []
         return is_disturbed(seen)
 

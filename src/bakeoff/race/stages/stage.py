@@ -18,7 +18,7 @@ from bakeoff.race.progress import Event, Running
 from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.workers.worker import Worker, WorkerLostError
 from bakeoff.spec import protocol
-from bakeoff.spec.record import Record
+from bakeoff.spec.record import NS, Record
 from bakeoff.store.results import Records, read_records
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Session:
         fewest = max(passes, WARM_UP.steps_of(step_s(warm_ns, self.pass_steps)))
         if len(warm_ns) < fewest:
             warm_ns += self.warm(protocol.Warm(steps=fewest - len(warm_ns)))
-        left_s = WARM_UP.seconds - sum(warm_ns) * 1e-9
+        left_s = WARM_UP.seconds - sum(warm_ns) * NS
         if left_s > 0:
             missing, limit = (max(0, count - len(warm_ns)) for count in (WARM_UP.steps, WARM_UP.limit))
             warm_ns += self.warm(protocol.Warm(steps=missing, seconds=left_s, limit=limit))

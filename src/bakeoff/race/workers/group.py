@@ -21,6 +21,7 @@ from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec import protocol
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.group import replica_folder
+from bakeoff.spec.record import NS
 from bakeoff.store.files import RECORD_FILE, read_record, write_trial
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class GroupWorker:
     def _warmed(self, command: protocol.Warm, limit_s: float) -> protocol.Warmed:
         """Warm up by a count: the first steps tell how many fit into the time that is asked for."""
         first = self._warm(max(1, command.steps), limit_s)
-        left_s = command.seconds - sum(first) * 1e-9
+        left_s = command.seconds - sum(first) * NS
         more = min(command.limit - len(first), self._steps_in(left_s))
         return protocol.Warmed(steps_ns=first + (self._warm(more, limit_s) if more > 0 else []))
 
@@ -107,7 +108,7 @@ class GroupWorker:
         answer = self._all(protocol.Warm(steps=steps), limit_s)[0]
         assert isinstance(answer, protocol.Warmed)
         if answer.steps_ns:
-            self._step_s = statistics.median(answer.steps_ns) * 1e-9
+            self._step_s = statistics.median(answer.steps_ns) * NS
         return answer.steps_ns
 
     def _steps_in(self, seconds: float) -> int:
