@@ -13,6 +13,7 @@ from bakeoff.judge.late import MANY
 from bakeoff.measure.contention import is_flagged
 from bakeoff.spec.gpu import BY_HAND, POWER_LIMIT
 from bakeoff.spec.text import count, three_digits
+from bakeoff.store.results import finished, of_contender, of_purpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -104,8 +105,8 @@ def causes_of(outcome: Outcome, gaps: Sequence[Gap] = (), records: Iterable[Reco
     `gaps` tell what the host does in a step, and `records` are all of the comparison: without them, causes that are
     read from these are not found.
     """
-    timed = [record for record in records if record.trial.purpose == "time" and record.outcome == "done"]
-    mine = {one.label: [r for r in timed if r.trial.contender.label == one.label] for one in outcome.contenders}
+    timed = finished(of_purpose(records, "time"))
+    mine = {one.label: of_contender(timed, one.label) for one in outcome.contenders}
     clocks = [mhz for label in mine if (mhz := _calm_clock_mhz(mine[label])) is not None]
     found = []
     for one in outcome.contenders:
@@ -144,10 +145,10 @@ def _much(cause: Cause) -> float:
 
 def unjudged(outcome: Outcome, records: Iterable[Record]) -> list[Unjudged]:
     """Return which causes were not looked for, because too few blocks were known to be undisturbed, and in whom."""
-    timed = [record for record in records if record.trial.purpose == "time" and record.outcome == "done"]
+    timed = finished(of_purpose(records, "time"))
     found = []
     for one in outcome.contenders:
-        mine = [record for record in timed if record.trial.contender.label == one.label]
+        mine = of_contender(timed, one.label)
         blocks = [block for record in mine for block in record.blocks]
         if one.status != "ranked" or not one.median_step_s or not blocks or _calm_blocks(mine):
             continue

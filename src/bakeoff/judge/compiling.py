@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.spec.record import NS
+from bakeoff.store.results import of_purpose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +44,7 @@ class Compiling(msgspec.Struct, frozen=True, kw_only=True):
 def compiling(records: Sequence[Record]) -> Compiling | None:
     """Return what a contender compiled, from its records; None where they do not say."""
     done = [record for record in records if record.outcome == "done" and record.compilation is not None]
-    timed = [record for record in done if record.trial.purpose == "time"]
+    timed = of_purpose(done, "time")
     cold, warm = ([record for record in done if record.trial.cache == state] for state in ("cold", "warm"))
     uncached = [record for record in timed if not record.trial.cache]
     if not timed:

@@ -10,6 +10,7 @@ import msgspec
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.spec.metric import Metric
 from bakeoff.spec.record import NS
+from bakeoff.store.results import finished
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -110,7 +111,7 @@ def new_shapes(comparison: Comparison) -> list[int]:
 def whole_runs(records: Iterable[Record]) -> WholeRuns | None:
     """Return one contender's whole runs; None where none was made."""
     mine = sorted((r for r in records if r.trial.purpose == "epochs"), key=lambda r: r.trial.round_number)
-    done = [record for record in mine if record.outcome == "done"]
+    done = finished(mine)
     if not mine:
         return None
     known = [record.epochs for record in done if record.epochs]

@@ -21,6 +21,7 @@ from bakeoff.judge.rounds import kept_blocks, round_times
 from bakeoff.spec.verdict import Interval
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.intervals import MIN_VALUES, fixed_interval
+from bakeoff.store.results import of_contender
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,7 +69,7 @@ def two_ways(label: str, records: Mapping[Way, Sequence[Record]]) -> TwoWays:
 
     A round in which a trial failed is left out, and `rounds` tells.
     """
-    mine = {way: [one for one in records[way] if one.trial.contender.label == label] for way in WAYS}
+    mine = {way: of_contender(records[way], label) for way in WAYS}
     times = {
         way: {(number - 1) // 2: time for number, time in round_times(mine[way], kept_blocks(mine[way])).items()}
         for way in WAYS

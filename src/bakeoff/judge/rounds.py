@@ -15,6 +15,7 @@ from bakeoff.stats.differences import ping_pong_difference, process_median, sequ
 from bakeoff.stats.pairs import Pair
 from bakeoff.stats.progress import STOPPING
 from bakeoff.stats.warmup import mser5
+from bakeoff.store.results import finished, of_contender, of_purpose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -160,7 +161,7 @@ def frozen_cut(records: Iterable[Record]) -> int | None:
 
     None, too, where every timed part began with the saved state: then a warm-up cuts nothing off.
     """
-    timed = [r for r in records if r.trial.purpose == "time" and r.outcome == "done"]
+    timed = finished(of_purpose(records, "time"))
     if all(block.restored for record in timed for block in record.blocks):
         return None
     searched = [r for r in timed if r.trial.round_number <= CUT_ROUNDS]
@@ -171,7 +172,7 @@ def frozen_cut(records: Iterable[Record]) -> int | None:
 
 def pairs_of(ranked: Sequence[str], timed: Sequence[Record], rounds: int, kept: Kept) -> list[Pair]:
     """Return every pair of ranked contenders, which are labels, with its log-ratio in each round."""
-    mine = {label: [r for r in timed if r.trial.contender.label == label] for label in ranked}
+    mine = {label: of_contender(timed, label) for label in ranked}
     times = {label: round_times(records, kept) for label, records in mine.items()}
     lost = {label: _lost(records) for label, records in mine.items()}
     pairs = []
@@ -214,7 +215,7 @@ def steps_by_round(ranked: Sequence[str], timed: Sequence[Record], kept: Kept) -
     return {
         label: {
             number: process_median(list(time.turns.values()))
-            for number, time in round_times([r for r in timed if r.trial.contender.label == label], kept).items()
+            for number, time in round_times(of_contender(timed, label), kept).items()
         }
         for label in ranked
     }

@@ -11,7 +11,7 @@ from bakeoff.judge.certificate import certificate_of
 from bakeoff.spec.comparison import ContenderPlan, Search
 from bakeoff.spec.record import Memory, TrialOutcome
 from bakeoff.spec.verdict import Certificate
-from bakeoff.store.results import read_records
+from bakeoff.store.results import of_contender, of_purpose, read_records
 from bakeoff.store.searches import read_search
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def judge_search(folder: Path) -> SearchOutcome:
 def found_of(search: Search, plan: ContenderPlan, records: Mapping[str, Record], certificate: Certificate) -> Found:
     """Return the result for one contender."""
     label = plan.contender.label
-    mine = [record for record in records.values() if record.trial.contender.label == label]
+    mine = of_contender(records.values(), label)
     attempts = sorted(attempts_of(search, mine), key=lambda one: one.batch_size)
     low, high = bracket(tried(attempts))
     state, reason = _state(search, attempts, certificate)
@@ -124,7 +124,7 @@ def attempts_of(search: Search, records: Iterable[Record]) -> list[Attempt]:
 
     A batch fits if the system's high-water mark stays within the limit, and on CUDA what the allocator has reserved.
     """
-    found = [_attempt(search, record) for record in records if record.trial.purpose == "batch"]
+    found = [_attempt(search, record) for record in of_purpose(records, "batch")]
     ran = [one.batch_size for one in found if one.outcome == "done"]
     return [_settled(one, any(size < one.batch_size for size in ran)) for one in found]
 
