@@ -204,6 +204,33 @@ def test_imports_rename_nothing() -> None:
     assert not renamed
 
 
+def named_in(path: Path) -> set[str]:
+    """Give the names that a file binds, anywhere in it."""
+    names = set()
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, Function | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+    return names
+
+
+def test_what_tests_and_benchmarks_import_is_there() -> None:
+    """Some of them run seldom: a name that has moved would be missed on another day."""
+    missing = []
+    for path in (*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")):
+        for node in ast.walk(parsed(path)):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(f"{SOURCE.name}."):
+                continue
+            home = SOURCE.parent / (node.module or "").replace(".", "/")
+            file = home / "__init__.py" if home.is_dir() else home.with_suffix(".py")
+            names = named_in(file) | {one.stem for one in home.glob("*")} if file.exists() else set()
+            missing += [f"{path}: {node.module}.{one.name}" for one in node.names if one.name not in names]
+    assert missing == []
+
+
 def test_every_test_states_its_promise() -> None:
     """Every test function has a docstring."""
     files = list((ROOT / "tests").rglob("test_*.py"))
