@@ -13,6 +13,7 @@ from bakeoff.spec.record import NS
 from bakeoff.store.everywhere import every_comparison
 from bakeoff.store.files import read_comparison
 from bakeoff.store.results import finished, of_purpose, read_records
+from bakeoff.study.estimate import JOB_START_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,9 +28,6 @@ MOST_READ = 8
 SAFETY = 2.0
 """A node may be slower than the one that was measured, and a pair may need twice the rounds. An element that reaches
 its limit is begun again and goes on, so that a limit that is too short costs a start, and no records."""
-
-START_S = 300.0
-"""Beside it: modules, containers and interpreters from a shared file system, which a hundred nodes read at once."""
 
 UNKNOWN_S = 3600.0
 """Where nothing of the kind was measured: short enough for a queue of short jobs, and an element that needs more goes
@@ -64,9 +62,9 @@ def limit_of(elements: Sequence[Element], costs: Iterable[Cost]) -> Limit:
     if not measured or None in found:
         return Limit(UNKNOWN_S, "nothing like all of it was measured here before; an element that needs more goes on")
     seconds, cost = max(measured)
-    allowed_s = math.ceil((SAFETY * seconds + START_S) / _STEP_S) * _STEP_S
+    allowed_s = math.ceil((SAFETY * seconds + JOB_START_S) / _STEP_S) * _STEP_S
     return Limit(
-        allowed_s, f"{SAFETY:g} times the {seconds:.0f} s by what {cost.name} took, and {START_S:.0f} s to start"
+        allowed_s, f"{SAFETY:g} times the {seconds:.0f} s by what {cost.name} took, and {JOB_START_S:.0f} s to start"
     )
 
 

@@ -136,7 +136,8 @@ def _batches(
     full = len(order) // batch_size
     if full == 0:
         together = "" if padded.kind != "buckets" else f", too few of one bucket of {padded.buckets}"
-        msg = f"batch size {batch_size}: {found.source} has only {len(found.train)} samples to train on{together}"
+        has = f"{found.source} has only {len(found.train)} samples to train on{together}"
+        msg = f"batch size {batch_size}: {has}; give a smaller --batch-size"
         raise UsageError(msg)
     written = full if most is None else min(most, full)
     # In their own order samples are taken without a copy.

@@ -39,7 +39,7 @@ NODES = 100
 
 JOB_START_S = 300.0
 """Until a job's first process runs: modules, containers and interpreters from a file system that a hundred nodes read
-at once; what bakeoff's own jobs are given for it (cluster/costs.py)."""
+at once; bakeoff's own jobs are given as much for it."""
 
 LEAST_STEPS_S = TURNS.usual * (BLOCK.lead_s + BLOCK.timed_s) + FENCED.seconds
 """Of a round, for each contender: blocks and fenced steps last so long however fast a step is."""
