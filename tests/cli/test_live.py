@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import io
-from types import SimpleNamespace
 
+import msgspec
 import pytest
 from rich.console import Console
 from rich.live import Live
+from tests.race.test_least import large, plan
 
 from bakeoff.cli.live import BAR, STEPS, LiveScreen, bar
 from bakeoff.cli.progress import Lines
 from bakeoff.cli.telling import to_come
-from bakeoff.race.progress import BlockTimed, Finished, Reading, RoundEnded, RoundStarted, Running, TrialStarted
+from bakeoff.race.progress import (
+    BlockTimed,
+    Finished,
+    Prepared,
+    Reading,
+    RoundEnded,
+    RoundStarted,
+    Running,
+    TrialStarted,
+)
 from bakeoff.report.units import elapsed
-from bakeoff.spec.trial import KINDS
+from bakeoff.spec.trial import KINDS, Purpose
 from bakeoff.spec.verdict import Verdict
 
 
@@ -162,21 +172,25 @@ def test_data_that_are_read_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("macs", "purpose", "on_cuda", "is_said"),
+    ("macs", "purpose", "device", "is_said"),
     [
-        (10**12, "reference", False, True),
-        (10**12, "reference", True, False),
-        (10**6, "reference", False, False),
-        (10**12, "time", False, False),
+        (10**13, "reference", "cpu", True),
+        (10**13, "reference", "cuda", False),
+        (10**6, "reference", "cpu", False),
+        (10**13, "time", "cpu", False),
     ],
 )
-def test_a_log_says_what_is_waited_for(macs: int, purpose: str, on_cuda: object, is_said: object) -> None:
-    """Of a large model the first trial takes minutes, in which nothing else is written; on a GPU it takes seconds."""
-    log = io.StringIO()
+def test_what_is_waited_for_is_said(macs: int, purpose: Purpose, device: str, is_said: object) -> None:
+    """Of a large model the first trial takes minutes, in which nothing else is told; on a GPU it takes seconds."""
+    raced = large(plan("torch"), macs=macs)
+    asked = msgspec.structs.replace(raced, reference=plan("torch", precision="float64", device=device))
+    log, (live, console) = io.StringIO(), screen()
     lines = Lines(log)
-    lines._comparison = SimpleNamespace(
-        work=SimpleNamespace(macs=macs), reference=SimpleNamespace(contender=SimpleNamespace(on_cuda=on_cuda))
-    )
-    lines(TrialStarted("reference", "torch in float64", purpose))
-    assert bool(log.getvalue()) == is_said
-    assert not is_said or "in float64 on this machine's processor" in log.getvalue()
+    for observe in (lines, live):
+        observe(Prepared(asked, "results/x", 0, calm=None))
+    log.truncate(log.seek(0))
+    for observe in (lines, live):
+        observe(TrialStarted("reference", "torch in float64", purpose))
+    console.file.seek(0)
+    for said in (log.getvalue(), console.file.read()):
+        assert ("in float64 on this machine's processor" in " ".join(said.split())) == is_said

@@ -61,6 +61,20 @@ def test_a_trial_from_start_to_record(worker: TrialProcess, folder: Path) -> Non
     assert record.versions == {"fake": "1.0"}
 
 
+def test_a_short_warm_up_holds_what_is_repeated_in_the_end(worker: TrialProcess, folder: Path) -> None:
+    """However few steps are asked for, two follow the saved state: their losses are read, and again at the end."""
+    assert isinstance(worker.start(), protocol.Ready)
+    worker.obey(protocol.Build())
+    answer = worker.obey(protocol.Warm(steps=1, limit=1))
+    assert isinstance(answer, protocol.Warmed)
+    assert len(answer.steps_ns) == SNAPSHOT_STEPS - 1 + REPEATED_STEPS
+    worker.obey(protocol.Fence(lead=1, steps=2, seconds=0.0, limit=2))
+    worker.obey(protocol.Quit())
+    tie = read_record(folder).tie
+    assert tie is not None
+    assert len(tie.from_saved) == len(tie.repeated) == REPEATED_STEPS
+
+
 def test_the_state_is_saved_among_the_certificates_steps(trial_of: Any, fake: Path) -> None:
     """So that no step lies between what is certified and what is repeated; later where that cannot be."""
     spec = msgspec.json.decode((trial_of(fake) / TRIAL_FILE).read_bytes(), type=TrialSpec)

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bakeoff.cli.telling import (
+    begins,
     certified,
     ended,
     finished,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from rich.live import Live
 
     from bakeoff.race.progress import Event
+    from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.trial import Purpose
     from bakeoff.spec.verdict import Verdict
 
@@ -133,6 +135,7 @@ class LiveScreen:
     def _forget(self) -> None:
         """Begin anew: another comparison of a study."""
         self._title = ""
+        self._comparison: Comparison | None = None
         self._steps = Steps()
         self._round, self._to_come, self._last = "", "", ""
         self._doing: dict[str, str] = {}
@@ -171,7 +174,7 @@ class LiveScreen:
             case Reading(source):
                 self._last = reading(source)
             case Prepared(comparison):
-                self._last = ""
+                self._last, self._comparison = "", comparison
                 self._title, self._margin = f"{self._point}{title(comparison)}", comparison.procedure.margin
                 if not self._point:
                     self._budget_s, self._began_s = comparison.procedure.budget_s, time.monotonic()
@@ -179,6 +182,7 @@ class LiveScreen:
                 self._keep(notes(event))
             case TrialStarted(_, label, purpose):
                 self._steps.begin(STEPS[purpose])
+                self._keep([line] if self._comparison and (line := begins(self._comparison, purpose)) else [])
                 self._to_come = self._to_come if purpose == "time" else ""
                 self._now(label, "starting")
             case Running(label, doing):
