@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.record import Record
 
+SHORT_S = 0.1
+"""A step of which a round has all that it had of any before."""
+
 START_S = 10.0
 """Of a round's processes beside their steps."""
 
@@ -73,8 +76,7 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
     rows = []
     widest = 0.0
     for count in (TURNS.usual, 6, TURNS.long, 2):
-        is_long = count <= TURNS.long
-        round_s = sum(_round_s(step_s, count, is_long=is_long) for step_s in steps_s)
+        round_s = sum(_round_s(step_s, count) for step_s in steps_s)
         sd = spread(pairs, count)
         cost = sd**2 * (round_s + START_S)
         widest = widest or cost
@@ -93,9 +95,10 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _round_s(step_s: float, turns: int, *, is_long: bool) -> float:
+def _round_s(step_s: float, turns: int) -> float:
     """Give the seconds of a contender's steps in a round."""
-    warm, fenced = (WARM_UP.few, FENCED.few) if is_long else (WARM_UP.fewest, FENCED.steps)
+    is_long = turns <= TURNS.long
+    warm, fenced = (one.steps_of(step_s if is_long else SHORT_S) for one in (WARM_UP, FENCED))
     return step_s * (warm + turns * (1 + BLOCK.fewest_steps) + 1 + fenced)
 
 

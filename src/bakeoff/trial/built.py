@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.evidence import free_at_once
 from bakeoff.trial.feeding import feed_of, mode_of, resident
 from bakeoff.trial.framework import make_tracer
+from bakeoff.trial.lines import Watch
 from bakeoff.trial.model import make_model, metric_of
 from bakeoff.trial.ready_made import build_ready_made, ready_made_name
 from bakeoff.trial.saved import SavedState
@@ -45,6 +47,8 @@ class Unrun:
     """None once it is released."""
     model: Model
     """Without its weights, unless spreads are to be measured with them."""
+    watch: Watch | None = None
+    """Holds the lines that ran while it was built."""
 
     def conclude(self, draft: Draft) -> None:
         """Note what is in force; raise UnsupportedError where that is another arithmetic than was asked.
@@ -111,9 +115,11 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     trial, clock = opened.trial, opened.clock
     model = make_model(trial)
     is_ready_made = bool(ready_made_name(trial))
+    watch = None if KINDS[trial.purpose].steps else Watch(trial)
     began_ns = clock()
     tracer = None if is_ready_made else _tracer(opened)
-    step = build_ready_made(trial, model) if is_ready_made else _built(opened, model, tracer)
+    with watch.noting() if watch else nullcontext():
+        step = build_ready_made(trial, model) if is_ready_made else _built(opened, model, tracer)
     build_ns = clock() - began_ns
     draft.put(build_ns=build_ns)
     if not KINDS[trial.purpose].steps:
@@ -122,7 +128,7 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
             check_tf32(step.settings() | found)
         # A step has its own copy of the weights; only draws begin with them once more.
         kept = model if trial.spreads else msgspec.structs.replace(model, weights={})
-        return Unrun(opened, step, kept), Built(build_ns=build_ns, first_step_ns=0)
+        return Unrun(opened, step, kept, watch), Built(build_ns=build_ns, first_step_ns=0)
     drops = plan.drops(model.build, model.size)
     metric = metric_of(trial, model.size) if trial.purpose == "epochs" else None
     del model

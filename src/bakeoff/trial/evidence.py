@@ -23,12 +23,14 @@ from bakeoff.spec.optimizer import frozen_of
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.files import write_atomically
+from bakeoff.trial.lines import Watch
 from bakeoff.trial.model import metric_of
 from bakeoff.trial.ready_made import ready_made_name
 from bakeoff.trial.updates import Changes, Updates
 from bakeoff.workloads import layers, plan
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -66,13 +68,33 @@ class Gathering:
         self.metric: float | None = None
         self.changed: int | None = None
 
-    def compute(self, *, updates: bool = True) -> None:
+    def compute(
+        self, *, updates: bool = True, noting: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> None:
         """Compute outputs, gradients, losses, statistics, the metric and, unless they are left out, updates.
 
         In this order: what is timed in inference runs first, as in a timed trial, since a compiler may give a later
         call the program of an earlier one; gradients are those before the first step, and what that step adds to a
-        state is read after it.
+        state is read after it. With `noting` the first call of each is run.
         """
+        step, prepared, owed = self._step, self._prepared, self._owed
+        with noting():
+            kept, changes = self._compute_first(updates=updates)
+        if not self._scenario.has_loss:
+            return
+        before: Arrays = {}
+        if "state" in owed:
+            self.arrays |= _state_arrays(step, self._model, self.state)
+            self.arrays |= _first_shards(step, self._model, self.state)
+            before = {name: np.array(value, np.float64) for name, value in step.state().items()}
+        self.losses += _losses(step, prepared, 1, self._trial.certify_steps, kept)
+        self.arrays |= _later_state_arrays(step, before, self.state, self._trial.certify_steps)
+        self.arrays |= kept.arrays() if kept else {}
+        self.changed = changes.count() if changes else None
+        self.metric = self._metric(step.parameters()).value if self._metric else None
+
+    def _compute_first(self, *, updates: bool) -> tuple[Updates | None, Changes | None]:
+        """Compute outputs, first gradients and the first step; return what keeps updates, and what counts changes."""
         step, prepared, owed = self._step, self._prepared, self._owed
         if "ran" in owed and not self._is_draw:  # a draw tells how far outputs move, whichever function gives them
             self.arrays |= _ran_arrays(step, self._ends)
@@ -87,21 +109,12 @@ class Gathering:
         if "norms" in owed:
             self.arrays |= _norms_arrays(step, self._ends)
         if not self._scenario.has_loss:
-            return
+            return kept, None
         changes = Changes(step) if self.ready_made else None
         self.losses = _losses(step, prepared, 0, 1, kept)
         if kept is not None and is_same:
             self.arrays |= kept.first
-        before: Arrays = {}
-        if "state" in owed:
-            self.arrays |= _state_arrays(step, self._model, self.state)
-            self.arrays |= _first_shards(step, self._model, self.state)
-            before = {name: np.array(value, np.float64) for name, value in step.state().items()}
-        self.losses += _losses(step, prepared, 1, self._trial.certify_steps, kept)
-        self.arrays |= _later_state_arrays(step, before, self.state, self._trial.certify_steps)
-        self.arrays |= kept.arrays() if kept else {}
-        self.changed = changes.count() if changes else None
-        self.metric = self._metric(step.parameters()).value if self._metric else None
+        return kept, changes
 
     def _updates(self) -> Updates:
         """Return what keeps the changes of the parameters."""
@@ -126,11 +139,25 @@ class Gathering:
         return accuracy_of(self._step, test, batch_size=self._trial.batch_size)
 
 
-def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: Batches, folder: Path) -> Evidence:
-    """Compute all that the trial's scenario owes, write the arrays to evidence.npz and return the rest."""
+def gather(  # noqa: PLR0913 - what evidence is computed of, and who looks on
+    engine: Engine,
+    step: Step,
+    model: Model,
+    trial: TrialSpec,
+    batches: Batches,
+    folder: Path,
+    *,
+    watch: Watch | None = None,
+) -> Evidence:
+    """Compute all that the trial's scenario owes, write the arrays to evidence.npz and return the rest.
+
+    Raises ModelFileError where the workload's file runs other lines than over shapes.
+    """
     shapes = _shapes(step.parameters())
+    watch = watch or Watch(trial)
     found = Gathering(engine, step, model, trial, batches)
-    found.compute()
+    found.compute(noting=watch.noting)
+    watch.check()
     found.apply_optimizer()
     accuracy = found.learn()
     return Evidence(

@@ -175,7 +175,9 @@ def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
     assert step is not None  # evidence is computed before any spread is measured
     seen = input_pass(opened.trial, step, opened.batches)
     with _eased(unrun):
-        evidence = gather(opened.engine, step, unrun.model, opened.trial, opened.batches, draft.folder)
+        evidence = gather(
+            opened.engine, step, unrun.model, opened.trial, opened.batches, draft.folder, watch=unrun.watch
+        )
     held = Memory(baseline_bytes=opened.baseline_bytes, peak_bytes=memory.peak_resident_bytes())
     if opened.trial.contender.device != "cpu":
         with suppress(Exception):  # A memory that cannot be read costs no race: its workers run one after another.

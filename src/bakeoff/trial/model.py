@@ -37,7 +37,7 @@ def make_model(trial: TrialSpec) -> Model:
     Raises ChangedError for a workload that is not the one that the comparison was fixed with, and ModelFileError for
     one that does something else in this process.
     """
-    loaded = _loaded(trial)
+    loaded = loaded_of(trial)
     size = loaded.size(trial.size)
     check_likewise(loaded, size, trial.scenario, trial.steps_sha256)
     return Model(
@@ -60,11 +60,11 @@ def metric_of(trial: TrialSpec, size: Size) -> Callable[[Arrays], MetricReading]
     # A ready-made model has parameters of its own.
     if size.metric is None or not SCENARIOS[trial.scenario].trains or ready_made_name(trial):
         return None
-    loaded, told = _loaded(trial), msgspec.structs.asdict(size.metric)
+    loaded, told = loaded_of(trial), msgspec.structs.asdict(size.metric)
     return lambda parameters: MetricReading(**told, value=measured(loaded, size, parameters))
 
 
-def _loaded(trial: TrialSpec) -> LoadedWorkload:
+def loaded_of(trial: TrialSpec) -> LoadedWorkload:
     """Return the trial's workload; raise ChangedError where it is not the one that the comparison was fixed with."""
     loaded = load(trial.workload_path)
     check_unchanged(f"the workload's file {trial.workload_path}", trial.workload_sha256, loaded.sha256)

@@ -36,7 +36,7 @@ def steps_sha256(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> str:
     """
     try:
         with noting(loaded.build.__code__.co_filename) as notes:
-            _run(loaded, size, scenario)
+            run_over_shapes(loaded, size, scenario)
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - whatever a user's file raises, SystemExit among it
@@ -62,7 +62,7 @@ def _rounded(found: re.Match[str]) -> str:
     return f"{float(found[0]):.6g}"
 
 
-def _run(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
+def run_over_shapes(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
     """Run the model in evaluation and, in training, once more and the loss."""
     forward(loaded.build, size, Counter(), trains=False)
     if not SCENARIOS[scenario].trains or loaded.loss is None:

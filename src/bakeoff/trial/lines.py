@@ -1,0 +1,52 @@
+"""Holds the lines that a workload's file runs in a framework to those that it runs over shapes."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.spec.errors import ModelFileError
+from bakeoff.trial.model import loaded_of
+from bakeoff.trial.ready_made import ready_made_name
+from bakeoff.workloads.executed import Lines, executed, expected, file_of, unlike
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bakeoff.spec.trial import TrialSpec
+
+
+class Watch:
+    """Notes the lines of a trial's workload while its step is built and run for the first time."""
+
+    def __init__(self, trial: TrialSpec) -> None:
+        """Find what is to be expected: nothing of a ready-made model, or of batches of many shapes."""
+        self._expected, self._lines = None, Lines()
+        if trial.pass_steps > 1 or ready_made_name(trial):
+            return
+        loaded = loaded_of(trial)
+        self._file, self._path = file_of(loaded), loaded.path
+        size = msgspec.structs.replace(loaded.size(trial.size), batch_size=trial.batch_size)
+        self._expected = expected(loaded, size, trial.scenario)
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note the lines that run meanwhile."""
+        if self._expected is None:
+            yield
+            return
+        with executed(self._file) as lines:
+            yield
+        for name, ran in lines.items():
+            self._lines.setdefault(name, set()).update(ran)
+
+    def check(self) -> None:
+        """Raise ModelFileError where other lines ran than over shapes."""
+        if self._expected is not None and (why := unlike(self._lines, self._expected)):
+            msg = (
+                f"the workload's file {self._path}: {why}, and a model is the same for all: it must not ask what its "
+                "arrays or nn are, nor which framework, process or environment it runs in"
+            )
+            raise ModelFileError(msg)

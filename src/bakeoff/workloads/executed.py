@@ -1,0 +1,92 @@
+"""Which lines of a workload's file run: over shapes, and in a framework, where the same ones have to.
+
+A file may ask what its arrays or `nn` are, and do more in one framework, or less, with the same result. The layers and
+functions that it takes over shapes do not show that, and neither does a certificate: its own lines do.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from bakeoff.workloads.likewise import run_over_shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+    from typing import Any
+
+    from bakeoff.spec.scenario import Scenario
+    from bakeoff.spec.workload import Size
+    from bakeoff.workloads.load import LoadedWorkload
+
+Lines = dict[tuple[str, int], set[int]]
+"""Of each function that ran, by its name and first line: the lines that ran."""
+
+
+class Expected(NamedTuple):
+    """The lines of a file that may run, and those that have to."""
+
+    may: Lines
+    must: Lines
+
+
+@contextmanager
+def executed(file: str) -> Iterator[Lines]:
+    """Note the lines of a file that this thread runs meanwhile; none while a debugger looks on."""
+    lines: Lines = {}
+
+    def line(frame: FrameType, event: str, argument: object) -> Any:
+        del argument
+        if event == "line":
+            code = frame.f_code
+            lines.setdefault((code.co_name, code.co_firstlineno), set()).add(frame.f_lineno)
+        return line
+
+    def call(frame: FrameType, event: str, argument: object) -> Any:
+        del event, argument
+        return line if frame.f_code.co_filename == file else None
+
+    if sys.gettrace() is not None:
+        yield lines
+        return
+    sys.settrace(call)
+    try:
+        yield lines
+    finally:
+        sys.settrace(None)
+
+
+def expected(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> Expected | None:
+    """Return the lines that build, forward pass and loss run over shapes; None where they cannot be run there.
+
+    They are run twice: what a file keeps for itself the first time it does not make again, and either is the same work.
+    """
+    found = []
+    for _ in range(2):
+        with executed(file_of(loaded)) as lines, suppress(Exception):
+            run_over_shapes(loaded, size, scenario)
+            found.append(lines)
+    if len(found) < 2 or not found[1]:  # noqa: PLR2004 - both
+        return None
+    first, again = found
+    return Expected(may={name: first.get(name, set()) | again.get(name, set()) for name in first | again}, must=again)
+
+
+def file_of(loaded: LoadedWorkload) -> str:
+    """Return the file that the model is built by, as its functions name it."""
+    return loaded.build.__code__.co_filename
+
+
+def unlike(found: Lines, asked: Expected) -> str:
+    """Return which line runs in a framework and not over shapes, or the other way round; empty where all are the same.
+
+    A function that no line of ran here may have been compiled, or be called by another name: nothing is said of it.
+    """
+    for name, lines in found.items():
+        if name in asked.may and (more := lines - asked.may[name]):
+            return f"line {min(more)} runs here and not where the comparison was fixed"
+        if len(lines) > 1 and (less := asked.must.get(name, set()) - lines):
+            return f"line {min(less)} does not run here, and did where the comparison was fixed"
+    return ""

@@ -1,0 +1,66 @@
+"""What a worker holds the lines of a workload's file to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.workloads.test_executed import FILE, MORE
+
+from bakeoff.spec.errors import ModelFileError
+from bakeoff.spec.trial import TrialSpec
+from bakeoff.store.files import TRIAL_FILE
+from bakeoff.trial import lines
+from bakeoff.trial.lines import Watch
+from bakeoff.workloads.likewise import run_over_shapes
+from bakeoff.workloads.load import LoadedWorkload, load
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> LoadedWorkload:
+    """Give a workload that does more once a list in its file says so."""
+    (tmp_path / "asks.py").write_text(FILE)
+    return load(tmp_path / "asks.py")
+
+
+@pytest.fixture
+def trial(trial_of: Any, fake: Path, loaded: LoadedWorkload, monkeypatch: pytest.MonkeyPatch) -> TrialSpec:
+    """Give its trial; the module that has run is the one that is looked at."""
+    monkeypatch.setattr(lines, "loaded_of", lambda _: loaded)
+    spec = msgspec.json.decode((trial_of(fake) / TRIAL_FILE).read_bytes(), type=TrialSpec)
+    return msgspec.structs.replace(spec, workload_path=str(loaded.path), size="full", batch_size=2)
+
+
+def watched(trial: TrialSpec, loaded: LoadedWorkload, kind: str) -> Watch:
+    """Give the watch behind a run in which the file does this."""
+    watch = Watch(trial)
+    loaded.build.__globals__["KIND"].append(kind)
+    with watch.noting():
+        run_over_shapes(loaded, loaded.size("full"), "train")
+    return watch
+
+
+def test_a_line_more_is_refused_with_its_file(trial: TrialSpec, loaded: LoadedWorkload) -> None:
+    """And with what it must not ask."""
+    with pytest.raises(ModelFileError, match=rf"asks\.py: line {MORE} runs here .* what its arrays or nn are"):
+        watched(trial, loaded, "more").check()
+
+
+def test_the_same_lines_pass(trial: TrialSpec, loaded: LoadedWorkload) -> None:
+    """In one region or several."""
+    watch = watched(trial, loaded, "neither")
+    with watch.noting():
+        pass
+    watch.check()
+
+
+@pytest.mark.parametrize("changes", [{"pass_steps": 3}, {"ready_made": True}])
+def test_what_has_other_lines_for_a_reason_is_passed_over(
+    trial: TrialSpec, loaded: LoadedWorkload, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    """Batches of many shapes, which a file may treat each in its own way, and models that are not the file's."""
+    if changes.pop("ready_made", False):
+        monkeypatch.setattr(lines, "ready_made_name", lambda _: "resnet18")
+    watched(msgspec.structs.replace(trial, **changes), loaded, "more").check()

@@ -1,0 +1,120 @@
+"""The lines of a workload's file that run in a framework are those that run over shapes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.workloads import likewise
+from bakeoff.workloads.executed import Expected, executed, expected, file_of, unlike
+from bakeoff.workloads.load import LoadedWorkload, load
+
+FILE = """
+from bakeoff.spec.batch import ArraySpec
+from bakeoff.spec.optimizer import SGD
+from bakeoff.spec.workload import Size, Workload
+
+SIZE = Size(batch_size=2, inputs={"x": ArraySpec(shape=(3,))}, classes=2)
+WORKLOAD = Workload(name="asks", summary="", source="", sizes={"full": SIZE}, optimizer=SGD(learning_rate=0.1))
+KIND = []
+KEPT = {}
+
+
+def build(nn, size):
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(3, 2)
+
+        def forward(self, x):
+            if KIND == ["more"]:
+                x = x * 1.0
+            if KIND != ["less"]:
+                x = x + 0.0
+            if size.batch_size not in KEPT:
+                KEPT[size.batch_size] = 1
+            return self.head(x)
+
+    return Model()
+
+
+def loss(nn, outputs, targets):
+    return nn.cross_entropy(outputs, targets)
+"""
+MORE, LESS = (FILE.splitlines().index(f"                x = x {what}") + 1 for what in ("* 1.0", "+ 0.0"))
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> LoadedWorkload:
+    """Give a workload that does more, or less, once a list in its file says so."""
+    (tmp_path / "asks.py").write_text(FILE)
+    return load(tmp_path / "asks.py")
+
+
+def found(loaded: LoadedWorkload, kind: str, scenario: Any = "train") -> str:
+    """Give what is said where its file does this in the second place."""
+    asked = expected(loaded, loaded.size("full"), scenario)
+    assert asked is not None
+    loaded.build.__globals__["KIND"].append(kind)
+    with executed(file_of(loaded)) as lines:
+        likewise.run_over_shapes(loaded, loaded.size("full"), scenario)
+    return unlike(lines, asked)
+
+
+@pytest.mark.parametrize("scenario", ["train", "infer"])
+def test_the_same_lines_are_the_same_work(loaded: LoadedWorkload, scenario: str) -> None:
+    """What a file keeps the first time, and does not make again, is no other work."""
+    assert found(loaded, "neither", scenario) == ""
+
+
+def test_a_line_more_and_a_line_less_are_told(loaded: LoadedWorkload) -> None:
+    """Each by its number."""
+    assert found(loaded, "more") == f"line {MORE} runs here and not where the comparison was fixed"
+
+
+def test_a_line_less_is_told(loaded: LoadedWorkload) -> None:
+    """Where the function that has it runs."""
+    assert found(loaded, "less") == f"line {LESS} does not run here, and did where the comparison was fixed"
+
+
+def test_what_is_compiled_or_called_by_another_name_is_passed_over() -> None:
+    """Of a function that a compiler took over its first line runs alone."""
+    asked = Expected(may={("forward", 10): {11, 12, 13}}, must={("forward", 10): {11, 12}})
+    assert unlike({("forward", 10): {10 + 1}}, asked) == ""
+    assert unlike({("resumed_in_forward", 12): {12, 99}}, asked) == ""
+    assert unlike({("forward", 10): {11, 12}}, asked) == ""
+    assert unlike({("forward", 10): {11, 13}}, asked).startswith("line 12 does not")
+    assert unlike({("forward", 10): {11, 12, 14}}, asked).startswith("line 14 runs here")
+
+
+def test_what_cannot_be_run_over_shapes_is_not_held(loaded: LoadedWorkload, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then nothing is expected."""
+
+    def fails(*_: object) -> None:
+        raise ValueError
+
+    monkeypatch.setattr("bakeoff.workloads.executed.run_over_shapes", fails)
+    assert expected(loaded, loaded.size("full"), "train") is None
+
+
+def test_a_debugger_is_left_alone(loaded: LoadedWorkload) -> None:
+    """Nothing is noted while one looks on, and it looks on behind it; else nobody does."""
+
+    def debugger(*_: object) -> None:
+        return None
+
+    before = sys.gettrace()
+    try:
+        sys.settrace(debugger)
+        with executed(file_of(loaded)) as lines:
+            likewise.run_over_shapes(loaded, loaded.size("full"), "train")
+        assert (lines, sys.gettrace()) == ({}, debugger)
+        sys.settrace(None)
+        with executed(file_of(loaded)):
+            pass
+        assert sys.gettrace() is None
+    finally:
+        sys.settrace(before)
