@@ -14,6 +14,7 @@ from bakeoff.spec.trial import TrialSpec
 from bakeoff.store.files import TRIAL_FILE
 from bakeoff.trial import lines
 from bakeoff.trial.lines import Watch
+from bakeoff.workloads.executed import lines_sha256
 from bakeoff.workloads.likewise import run_over_shapes
 from bakeoff.workloads.load import LoadedWorkload, load
 
@@ -54,6 +55,17 @@ def test_the_same_lines_pass(trial: TrialSpec, loaded: LoadedWorkload) -> None:
     with watch.noting():
         pass
     watch.check()
+
+
+def test_lines_of_another_process_are_held_to_it(trial: TrialSpec, loaded: LoadedWorkload) -> None:
+    """A file that waits where a framework is imported computes the same over shapes, and by other lines."""
+    there = lines_sha256(loaded, loaded.size("full"), "train")
+    held = msgspec.structs.replace(trial, lines_sha256=there)
+    Watch(held).check()
+    loaded.build.__globals__["KIND"].append("more")
+    with pytest.raises(ModelFileError, match=r"asks\.py: other lines of it run over shapes in this process"):
+        Watch(held).check()
+    Watch(msgspec.structs.replace(held, lines_sha256=f"2.7 {there.partition(' ')[2]}")).check()
 
 
 @pytest.mark.parametrize("changes", [{"pass_steps": 3}, {"ready_made": True}])

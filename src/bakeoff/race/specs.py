@@ -89,6 +89,7 @@ class Specs:
             workload_path=comparison.workload_path,
             workload_sha256=comparison.workload_sha256,
             steps_sha256=comparison.steps_sha256,
+            lines_sha256=comparison.lines_sha256,
             workload_name=comparison.workload.name,
             scenario=comparison.scenario,
             per_sample=comparison.per_sample,

@@ -215,6 +215,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     steps_sha256: str = ""
     """Of what its functions do over shapes; empty where they could not be run on the size's own batch, and in
     comparisons older than this field."""
+    lines_sha256: str = ""
+    """Of its file's lines that run over shapes, behind the version of Python; empty as above."""
     scenario: Scenario
     per_sample: PerSample | None = None
     """How gradients are clipped; None in scenarios without per-sample gradients."""

@@ -137,6 +137,8 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     steps_sha256: str = ""
     """Of what its functions do over shapes, which is the same in every process; empty where that is not held, and in
     trials older than this field."""
+    lines_sha256: str = ""
+    """Of its file's lines that run over shapes, behind the version of Python; empty as above."""
     workload_name: str
     scenario: Scenario
     per_sample: PerSample | None = None

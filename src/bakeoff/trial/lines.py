@@ -10,7 +10,7 @@ import msgspec
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.trial.model import loaded_of
 from bakeoff.trial.ready_made import ready_made_name
-from bakeoff.workloads.executed import Lines, executed, expected, file_of, unlike
+from bakeoff.workloads.executed import Lines, are_unlike, executed, expected, file_of, lines_sha256, unlike
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,13 +23,15 @@ class Watch:
 
     def __init__(self, trial: TrialSpec) -> None:
         """Find what is to be expected: nothing of a ready-made model, or of batches of many shapes."""
-        self._expected, self._lines = None, Lines()
+        self._expected, self._lines, self._why = None, Lines(), ""
         if trial.pass_steps > 1 or ready_made_name(trial):
             return
         loaded = loaded_of(trial)
         self._file, self._path = file_of(loaded), loaded.path
         size = msgspec.structs.replace(loaded.size(trial.size), batch_size=trial.batch_size)
         self._expected = expected(loaded, size, trial.scenario)
+        if are_unlike(lines_sha256(loaded, loaded.size(trial.size), trial.scenario), trial.lines_sha256):
+            self._why = "other lines of it run over shapes in this process than where the comparison was fixed"
 
     @contextmanager
     def noting(self) -> Iterator[None]:
@@ -44,7 +46,7 @@ class Watch:
 
     def check(self) -> None:
         """Raise ModelFileError where other lines ran than over shapes."""
-        if self._expected is not None and (why := unlike(self._lines, self._expected)):
+        if self._expected is not None and (why := self._why or unlike(self._lines, self._expected)):
             msg = (
                 f"the workload's file {self._path}: {why}, and a model is the same for all: it must not ask what its "
                 "arrays or nn are, nor which framework, process or environment it runs in"

@@ -6,6 +6,7 @@ functions that it takes over shapes do not show that, and neither does a certifi
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
@@ -72,6 +73,21 @@ def expected(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> Expected
         return None
     first, again = found
     return Expected(may={name: first.get(name, set()) | again.get(name, set()) for name in first | again}, must=again)
+
+
+def lines_sha256(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> str:
+    """Return a hash of the lines that have to run, behind the version of Python, whose lines differ; empty for none."""
+    found = expected(loaded, size, scenario)
+    if found is None:
+        return ""
+    told = repr(sorted((*name, sorted(lines)) for name, lines in found.must.items()))
+    return f"{sys.version_info.major}.{sys.version_info.minor} {hashlib.sha256(told.encode()).hexdigest()}"
+
+
+def are_unlike(first: str, second: str) -> bool:
+    """Return whether two hashes of lines, of the same version of Python, are of different ones."""
+    (version, _, lines), (other, _, others) = first.partition(" "), second.partition(" ")
+    return bool(version) and version == other and lines != others
 
 
 def file_of(loaded: LoadedWorkload) -> str:

@@ -165,6 +165,7 @@ def _name(state: State, plan: ContenderPlan, purpose: Purpose) -> str:
         spec.certify_steps,
         spec.spreads,
         spec.steps_sha256,
+        spec.lines_sha256,
     ]
     sources = [spec.workload_sha256, spec.framework_sha256, state.comparison.data.sha256]
     asked += [spec.joined, spec.shards]
