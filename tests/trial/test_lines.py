@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,11 @@ from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.store.files import TRIAL_FILE
 from bakeoff.trial import lines
+from bakeoff.trial.evidence import gather
+from bakeoff.trial.framework import import_engine
+from bakeoff.trial.inputs import Batches
 from bakeoff.trial.lines import Watch
+from bakeoff.trial.model import make_model
 from bakeoff.workloads.executed import lines_sha256
 from bakeoff.workloads.likewise import run_over_shapes
 from bakeoff.workloads.load import LoadedWorkload, load
@@ -66,6 +72,37 @@ def test_lines_of_another_process_are_held_to_it(trial: TrialSpec, loaded: Loade
     with pytest.raises(ModelFileError, match=r"asks\.py: other lines of it run over shapes in this process"):
         Watch(held).check()
     Watch(msgspec.structs.replace(held, lines_sha256=f"2.7 {there.partition(' ')[2]}")).check()
+
+
+def test_the_first_calls_of_evidence_are_looked_at(
+    trial_of: Any, fake: Path, fakes_options: dict[str, str], tmp_path: Path
+) -> None:
+    """The step's first outputs, gradients and step run while lines are noted, and then they are checked."""
+    spec = msgspec.json.decode((trial_of(fake, **fakes_options) / TRIAL_FILE).read_bytes(), type=TrialSpec)
+    engine = import_engine(fake).Engine()
+    engine.configure(spec.contender.options)
+    step = engine.build(make_model(spec), spec.scenario, spec.contender.options)
+    seen: list[str] = []
+    ran = type(step).run
+
+    class Looking(Watch):
+        @contextmanager
+        def noting(self) -> Iterator[None]:
+            seen.append("from")
+            yield
+            seen.append("to")
+
+        def check(self) -> None:
+            seen.append("checked")
+
+    class Noted(type(step)):  # type: ignore[misc]
+        def run(self, batch: Any) -> None:
+            seen.append("step")
+            ran(self, batch)
+
+    step.__class__ = Noted
+    gather(engine, step, make_model(spec), spec, Batches(Path(spec.inputs_path)), tmp_path, watch=Looking(spec))
+    assert seen == ["from", "step", "to", *["step"] * spec.certify_steps, "checked"]
 
 
 @pytest.mark.parametrize("changes", [{"pass_steps": 3}, {"ready_made": True}])

@@ -20,6 +20,8 @@ in_convolution = partial(Mutant, "", "certificate", "frameworks/jax/convolution.
 in_handlers = partial(Mutant, "", "certificate", "trial/handlers.py")
 in_blas = partial(Mutant, "", "certificate", "frameworks/mlx/blas.py")
 in_trial = partial(Mutant, "", "certificate", "spec/trial.py")
+in_lines = partial(Mutant, "", "certificate", "trial/lines.py")
+in_evidence = partial(Mutant, "", "certificate", "trial/evidence.py")
 in_specs = partial(Mutant, "", "certificate", "race/specs.py")
 
 OF_CHANGED = "unit/tests/race/test_changed.py"
@@ -27,6 +29,8 @@ OF_PROCESSES = "unit/tests/race/test_processes.py"
 OF_ROUNDING = "unit/tests/frameworks/test_rounding.py"
 OF_PARTS = "unit/tests/frameworks/test_parts.py"
 OF_HANDLERS = "unit/tests/trial/test_handlers.py"
+OF_LINES = "unit/tests/trial/test_lines.py"
+OF_WORKER = "unit/tests/trial/test_worker.py"
 OF_JAX = "unit/tests/frameworks/test_jax.py"
 OF_MLX = "unit/tests/frameworks/test_mlx.py"
 
@@ -51,6 +55,21 @@ MUTANTS = [
         "no worker looks at what the workload's file does",
         [("trial.scenario, trial.steps_sha256)", 'trial.scenario, "")')],
         {OF_CHANGED: LIKEWISE},
+    ),
+    in_lines(
+        "no worker looks at the lines that the workload's file runs",
+        [("self._why or unlike(self._lines, self._expected)", '""')],
+        {OF_LINES: "test_a_line_more_is_refused_with_its_file"},
+    ),
+    in_evidence(
+        "lines are noted while nothing runs",
+        [("found.compute(noting=watch.noting)", "found.compute()")],
+        {OF_LINES: "test_the_first_calls_of_evidence_are_looked_at"},
+    ),
+    in_handlers(
+        "a short warm-up ends before the steps that are repeated",
+        [("max(steps, REPEATED_STEPS), max(limit, REPEATED_STEPS)", "steps, limit")],
+        {OF_WORKER: "test_a_short_warm_up_holds_what_is_repeated_in_the_end"},
     ),
     in_opened(
         "no worker looks at the framework's folder",
