@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.record import Record
 
-SHORT_S = 0.1
-"""A step of which a round has all that it had of any before."""
-
 START_S = 10.0
 """Of a round's processes beside their steps."""
 
@@ -75,7 +72,7 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
     shares = _shares([one[label] for one in whole for label in labels])
     rows = []
     widest = 0.0
-    for count in (TURNS.usual, 6, TURNS.long, 2):
+    for count in (TURNS.usual, 6, 4, 2):
         round_s = sum(_round_s(step_s, count) for step_s in steps_s)
         sd = spread(pairs, count)
         cost = sd**2 * (round_s + START_S)
@@ -97,8 +94,7 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
 
 def _round_s(step_s: float, turns: int) -> float:
     """Give the seconds of a contender's steps in a round."""
-    is_long = turns <= TURNS.long
-    warm, fenced = (one.steps_of(step_s if is_long else SHORT_S) for one in (WARM_UP, FENCED))
+    warm, fenced = WARM_UP.steps_of(step_s), FENCED.steps_of(step_s)
     return step_s * (warm + turns * (1 + BLOCK.fewest_steps) + 1 + fenced)
 
 

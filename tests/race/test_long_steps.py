@@ -1,4 +1,4 @@
-"""Of long steps a round has few, and what is timed is tied to the certificate all the same."""
+"""Of long steps fewer warm up and are waited for, and what is timed is tied to the certificate all the same."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 LONG = ("fake:step_ms=3000", "fake:step_ms=4000")
 
 
-def test_a_round_of_long_steps_has_few(race: Race) -> None:
-    """Half as many turns, the fewest warm and fenced steps; a turn is two steps behind a lead-in, as ever."""
+def test_few_long_steps_warm_up_and_are_waited_for(race: Race) -> None:
+    """The fewest warm and fenced steps; as many turns as any, each two steps behind a lead-in."""
     for record in timed_of(race(*LONG, max_rounds=2)):
         assert len(record.warm_steps_ns) == WARM_UP.few
-        assert [len(block.steps_ns) for block in record.blocks] == [2] * TURNS.long
-        assert [block.lead_steps for block in record.blocks] == [1] * TURNS.long
+        assert [len(block.steps_ns) for block in record.blocks] == [2] * TURNS.usual
+        assert [block.lead_steps for block in record.blocks] == [1] * TURNS.usual
         assert len(record.fenced_steps_ns) == FENCED.few
 
 
@@ -36,13 +36,12 @@ def test_a_round_of_shorter_steps_has_all(race: Race) -> None:
 
 
 def test_between_them_numbers_follow_the_time() -> None:
-    """As many as ten seconds hold, in both parts; a turn is long by what all contenders take in it."""
+    """As many as ten seconds hold, in both parts."""
     assert [WARM_UP.steps_of(one) for one in (0.1, 1.0, 1.25, 2.0, 60.0)] == [10, 10, 8, 6, 6]
     assert [FENCED.steps_of(one) for one in (0.1, 1.0, 1.25, 3.0, 60.0)] == [10, 10, 8, 4, 4]
-    assert round_steps(0.1, 2) == 10 + 8 * 3 + 1 + 10
-    assert round_steps(1.0, 1) == 10 + 8 * 3 + 1 + 10
-    assert round_steps(1.0, 2) == 10 + 4 * 3 + 1 + 10
-    assert round_steps(60.0, 2) == 6 + 4 * 3 + 1 + 4
+    assert round_steps(0.1) == round_steps(1.0) == 10 + 8 * 3 + 1 + 10
+    assert round_steps(2.0) == 6 + 8 * 3 + 1 + 5
+    assert round_steps(60.0) == 6 + 8 * 3 + 1 + 4
 
 
 def test_the_certificate_s_losses_are_read_and_repeated(race: Race) -> None:
@@ -70,7 +69,7 @@ def test_long_steps_that_do_nothing_within_a_block_are_refused(race: Race, monke
 
 
 def test_a_long_race_comes_to_its_verdict(race: Race) -> None:
-    """By the same rule, over rounds of half the steps."""
+    """By the same rule."""
     outcome = race(*LONG)
     assert outcome.ended == "decided"
     assert outcome.verdicts[0].verdict == "faster"

@@ -75,7 +75,7 @@ def least(comparison: Comparison, macs_per_s: Callable[[], float] | None = None)
         reference_s=exact * step_s * (evidence_steps(scenario) + sum(draws)),
         longest_s=exact * step_s * max(evidence_steps(scenario), *draws),
         contenders_s=(_slowness(programs) * step_s + sum(timed_s)) * evidence_steps(scenario),
-        round_s=sum(one * round_steps(one, len(plans)) for one in timed_s),
+        round_s=sum(one * round_steps(one) for one in timed_s),
     )
 
 

@@ -27,7 +27,7 @@ def by_other_size(told: Forecast, before: Earlier) -> Forecast | None:
     for folder, other in [one for one in before if _is_other_size(told.comparison, one[1])][:MOST_READ]:
         found, source, _ = known_costs(told.comparison, [(folder, other)])
         ratio = _macs(told.comparison) / _macs(other)
-        new = {label: _resized(cost, ratio, len(told.labels)) for label, cost in found.items() if label not in costs}
+        new = {label: _resized(cost, ratio) for label, cost in found.items() if label not in costs}
         costs |= new
         sources += source if new else []
     if any(label not in costs for label in told.labels):
@@ -61,11 +61,11 @@ def _macs(comparison: Comparison) -> int:
     return 0 if comparison.work is None else comparison.work.macs
 
 
-def _resized(cost: Cost, ratio: float, contenders: int) -> Cost:
-    """Return what one of so many contenders takes where a step has so many times the operations."""
+def _resized(cost: Cost, ratio: float) -> Cost:
+    """Return what a contender takes where a step has so many times the operations."""
     step_s = cost.step_s * ratio
     # Blocks hold as many steps as fill their time: longer steps are fewer, down to the least number.
-    steps_s = max(cost.steps_s, round_steps(step_s, contenders) * step_s)
+    steps_s = max(cost.steps_s, round_steps(step_s) * step_s)
     return msgspec.structs.replace(
         cost,
         certificates_s=cost.certificates_s * max(1.0, ratio),

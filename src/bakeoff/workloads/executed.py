@@ -104,6 +104,6 @@ def unlike(found: Lines, asked: Expected) -> str:
     for name, lines in found.items():
         if name in asked.may and (more := lines - asked.may[name]):
             return f"line {min(more)} runs here and not where the comparison was fixed"
-        if (less := asked.must.get(name, set()) - lines):
+        if less := asked.must.get(name, set()) - lines:
             return f"line {min(less)} does not run here, and did where the comparison was fixed"
     return ""

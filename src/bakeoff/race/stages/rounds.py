@@ -45,12 +45,6 @@ class Turns(msgspec.Struct, frozen=True, kw_only=True):
     """Where the time budget has room for few rounds."""
     few_rounds: float = 7.0
     """That is fewer than the second look asks for."""
-    long: int = 4
-    """Of long turns: two mirrored pairs."""
-    long_s: float = 5.0
-    """From so long a turn on, of all contenders and with lead-ins, a round costs little more than its turns, and the
-    fewest from which a trend over turns can be told (stats/dependence.py) give an interval of the same width sooner
-    (benchmarks/long_steps.py)."""
 
 
 class BlockSizes(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,11 +86,14 @@ BLOCK = BlockSizes()
 FENCED = FencedPart()
 
 
-def round_steps(step_s: float, contenders: int) -> int:
-    """Return the fewest steps of one of so many contenders in a round, whose step takes so long."""
+def round_steps(step_s: float) -> int:
+    """Return the fewest steps of a contender in a round, whose step takes so long.
+
+    A round of long steps has as many turns as any: with fewer of them, its ratio is known that much worse
+    (benchmarks/results/long-steps-2026-11-29.md).
+    """
     block = 1 + BLOCK.fewest_steps  # with its lead-in, which the fenced part has, too
-    turns = TURNS.long if contenders * block * step_s >= TURNS.long_s else TURNS.usual
-    return WARM_UP.steps_of(step_s) + turns * block + 1 + FENCED.steps_of(step_s)
+    return WARM_UP.steps_of(step_s) + TURNS.usual * block + 1 + FENCED.steps_of(step_s)
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True):
@@ -325,12 +322,10 @@ def _why_apart(state: State, plans: Sequence[ContenderPlan]) -> str:
 
 
 def _turns(state: State, began_s: float, turn_s: float, parts: float) -> int:
-    """Return the number of turns of every round: fewer of long ones, or where the time budget has room for few rounds.
+    """Return the number of turns of every round: fewer where the time budget has room for few rounds.
 
     A turn takes `turn_s` of this part of a round, which began then and is one of about so many.
     """
-    if turn_s >= TURNS.long_s:
-        return TURNS.long
     left_s = state.left_s()
     if left_s is None:
         return TURNS.usual
