@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from certificates import certificate_of
+from certified import certificate_of
 from contract_run import DECLARED, LIMIT_S, MODELS, computed, computed_by, program
 
 from bakeoff.spec.contender import parse_contender

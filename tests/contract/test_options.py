@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from certificates import certificate_of
+from certified import certificate_of
 from contract_cases.cases import CASES
 from contract_cases.mixed import MIXED, RECURRENT
 from contract_checks import loss_and_gradients, outputs

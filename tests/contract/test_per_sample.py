@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from certificates import certificate_of
+from certified import certificate_of
 from contract_cases.holes import DEFAULT_WAY, NOT_INSTALLED, PER_SAMPLE_HOLES
 from contract_run import CLIPPED, DECLARED, LIMIT_S, MODES, REFERENCE, WORKLOADS, computed_by, reference
 

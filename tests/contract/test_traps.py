@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from certificates import certificate_of
+from certified import certificate_of
 from contract_run import KNOWN, LIMIT_S, reference
 
 pytestmark = pytest.mark.timeout(LIMIT_S)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from certificates import CERTIFY_STEPS, IN_FLOAT64, certificate_of
+from certified import CERTIFY_STEPS, IN_FLOAT64, certificate_of
 from contract_run import (
     DECLARED,
     LIMIT_S,

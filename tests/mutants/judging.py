@@ -36,7 +36,7 @@ import msgspec
 import numpy as np
 import pytest
 import several_devices
-from certificates import certificate_of
+from certified import certificate_of
 from contract_cases.dropout import IN_SCAN
 from contract_cases.optimizers import OPTIMIZERS
 from contract_run import DECLARED, KNOWN, REFERENCE, Computed, Session, computed_by, program
