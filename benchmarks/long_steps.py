@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from results import write
 
-from bakeoff.race.stages.rounds import BLOCK, FENCED, TURNS
-from bakeoff.race.stages.stage import WARM_UP
+from bakeoff.race.stages.rounds import BLOCK, TURNS, round_steps
 from bakeoff.stats.differences import ping_pong_difference
 from bakeoff.store.files import read_comparison
 from bakeoff.store.results import finished, of_purpose, read_records
@@ -94,8 +93,7 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
 
 def _round_s(step_s: float, turns: int) -> float:
     """Give the seconds of a contender's steps in a round."""
-    warm, fenced = WARM_UP.steps_of(step_s), FENCED.steps_of(step_s)
-    return step_s * (warm + turns * (1 + BLOCK.fewest_steps) + 1 + fenced)
+    return step_s * (round_steps(step_s) - (TURNS.usual - turns) * (1 + BLOCK.fewest_steps))
 
 
 def _shares(records: Sequence[Record]) -> dict[str, str]:

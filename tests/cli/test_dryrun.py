@@ -77,12 +77,15 @@ def test_of_a_large_network_the_least_time_is_told(cli: Cli, monkeypatch: pytest
     found = re.search(r"By the operations of its steps alone (\d+) min and more on this processor: certificates", said)
     assert found is not None
     assert "5 rounds of" in said
-    assert "a smaller --batch-size takes less in proportion" in said
+    assert "with a smaller --batch-size it takes less in proportion" in said
     told = json.loads(cli(*RUN, "--json").out)["comparisons"][0]
     assert told["high_s"] is None
     parts = told["least"]
     assert told["low_s"] == parts["reference_s"] + parts["contenders_s"] + 5 * parts["round_s"]
     assert round(told["low_s"] / 60) == int(found[1])
+    half = " ".join(cli("run", "mlp-mnist", "fake:precision=bfloat16", *RUN[4:]).out.split())
+    assert "certificates" in half
+    assert "rounds of" not in half, "of a precision without a rate, or a GPU, a round is not known to take nothing"
 
 
 def test_a_sweep_is_told_point_by_point(cli: Cli) -> None:

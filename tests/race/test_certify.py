@@ -221,8 +221,8 @@ def test_a_program_that_differs_from_the_reference_is_a_trial_of_its_own(
     """The contender's own settings run in float64, beside the reference, and both are remembered."""
     honest = conductor.prepared
 
-    def with_program(request: Any, **asked: Any) -> Any:
-        return _Changed(honest(request, **asked))
+    def with_program(*given: Any, **asked: Any) -> Any:
+        return _Changed(honest(*given, **asked))
 
     monkeypatch.setattr(conductor, "prepared", with_program)
     names, folder = started()
@@ -236,7 +236,7 @@ def test_a_program_that_differs_from_the_reference_is_a_trial_of_its_own(
 def test_contenders_of_one_program_share_its_evidence(started: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is computed once, in whatever precisions, inputs or states of malloc they race; another program is not."""
     honest = conductor.prepared
-    monkeypatch.setattr(conductor, "prepared", lambda request, **asked: _Changed(honest(request, **asked)))
+    monkeypatch.setattr(conductor, "prepared", lambda *given, **asked: _Changed(honest(*given, **asked)))
     contenders = ("fake", "fake:noise=0.002", "fake:step_ms=2")
     for computed in (True, False):
         names, folder = started(*contenders)

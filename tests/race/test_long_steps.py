@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.race.test_tied_blocks import skipping_what_is_not_waited_for
 from tests.race.test_turns import timed_of
 
 from bakeoff.frameworks.fake import engine
 from bakeoff.race.stages.rounds import FENCED, TURNS, round_steps
-from bakeoff.race.stages.stage import WARM_UP
+from bakeoff.race.stages.stage import WARM_UP, fewer_of_long
 
 if TYPE_CHECKING:
     from tests.race.conftest import Race
-
-    from bakeoff.spec.batch import Batch
 
 LONG = ("fake:step_ms=3000", "fake:step_ms=4000")
 
@@ -37,8 +36,8 @@ def test_a_round_of_shorter_steps_has_all(race: Race) -> None:
 
 def test_between_them_numbers_follow_the_time() -> None:
     """As many as ten seconds hold, in both parts."""
-    assert [WARM_UP.steps_of(one) for one in (0.1, 1.0, 1.25, 2.0, 60.0)] == [10, 10, 8, 6, 6]
-    assert [FENCED.steps_of(one) for one in (0.1, 1.0, 1.25, 3.0, 60.0)] == [10, 10, 8, 4, 4]
+    assert [fewer_of_long(one, 10, 6) for one in (0.1, 1.0, 1.25, 2.0, 60.0)] == [10, 10, 8, 6, 6]
+    assert [fewer_of_long(one, 10, 4) for one in (0.1, 1.0, 1.25, 3.0, 60.0)] == [10, 10, 8, 4, 4]
     assert round_steps(0.1) == round_steps(1.0) == 10 + 8 * 3 + 1 + 10
     assert round_steps(2.0) == 6 + 8 * 3 + 1 + 5
     assert round_steps(60.0) == 6 + 8 * 3 + 1 + 4
@@ -54,15 +53,7 @@ def test_the_certificate_s_losses_are_read_and_repeated(race: Race) -> None:
 
 def test_long_steps_that_do_nothing_within_a_block_are_refused(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that is looked at step by step is right, and a block has two steps: what it has left tells."""
-    run = engine.Step.run
-
-    def skipping(step: engine.Step, batch: Batch) -> None:
-        if step._started % 2 == 0:
-            run(step, batch)
-        else:
-            step._started += 1
-
-    monkeypatch.setattr(engine.Step, "run", skipping)
+    monkeypatch.setattr(engine.Step, "run", skipping_what_is_not_waited_for())
     (only,) = race("fake:step_ms=4000", max_rounds=1).contenders
     assert only.status == "refused"
     assert "it does not do all of every step" in only.reason

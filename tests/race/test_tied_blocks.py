@@ -13,11 +13,26 @@ from bakeoff.judge.tied import why_untied
 from bakeoff.store.results import read_records
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.race.conftest import Race
 
     from bakeoff.spec.batch import Batch
 
 pytestmark = pytest.mark.slow
+
+
+def skipping_what_is_not_waited_for() -> Callable[[engine.Step, Batch], None]:
+    """Give a step's `run` that does nothing in every second one between two waits."""
+    run = engine.Step.run
+
+    def skipping(step: engine.Step, batch: Batch) -> None:
+        if step._started % 2 == 0:
+            run(step, batch)
+        else:
+            step._started += 1
+
+    return skipping
 
 
 @pytest.mark.parametrize(
@@ -28,15 +43,7 @@ def test_a_step_that_is_not_waited_for_and_does_nothing_is_refused(
     race: Race, monkeypatch: pytest.MonkeyPatch, scenario: str, says: str
 ) -> None:
     """All that is looked at step by step is right: what the timed blocks leave tells that they skip steps."""
-    run = engine.Step.run
-
-    def skipping(step: engine.Step, batch: Batch) -> None:
-        if step._started % 2 == 0:
-            run(step, batch)
-        else:
-            step._started += 1
-
-    monkeypatch.setattr(engine.Step, "run", skipping)
+    monkeypatch.setattr(engine.Step, "run", skipping_what_is_not_waited_for())
     (only,) = race("fake", max_rounds=1, scenario=scenario).contenders
     assert only.status == "refused"
     assert says in only.reason

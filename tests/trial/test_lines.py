@@ -21,7 +21,7 @@ from bakeoff.trial.inputs import Batches
 from bakeoff.trial.lines import Watch
 from bakeoff.trial.model import make_model
 from bakeoff.workloads.executed import lines_sha256
-from bakeoff.workloads.likewise import run_over_shapes
+from bakeoff.workloads.likewise import runs_over_shapes
 from bakeoff.workloads.load import LoadedWorkload, load
 
 
@@ -45,7 +45,7 @@ def watched(trial: TrialSpec, loaded: LoadedWorkload, kind: str) -> Watch:
     watch = Watch(trial)
     loaded.build.__globals__["KIND"].append(kind)
     with watch.noting():
-        run_over_shapes(loaded, loaded.size("full"), "train")
+        runs_over_shapes(loaded, loaded.size("full"), "train")
     return watch
 
 

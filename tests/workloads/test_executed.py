@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from bakeoff.workloads import likewise
-from bakeoff.workloads.executed import Expected, executed, expected, file_of, unlike
+from bakeoff.workloads.executed import Expected, executed, expected, lines_sha256, unlike
 from bakeoff.workloads.load import LoadedWorkload, load
 
 FILE = """
@@ -59,8 +60,8 @@ def found(loaded: LoadedWorkload, kind: str, scenario: Any = "train") -> str:
     asked = expected(loaded, loaded.size("full"), scenario)
     assert asked is not None
     loaded.build.__globals__["KIND"].append(kind)
-    with executed(file_of(loaded)) as lines:
-        likewise.run_over_shapes(loaded, loaded.size("full"), scenario)
+    with executed(loaded.build.__code__.co_filename) as lines:
+        likewise.runs_over_shapes(loaded, loaded.size("full"), scenario)
     return unlike(lines, asked)
 
 
@@ -93,14 +94,19 @@ def test_what_is_compiled_or_called_by_another_name_is_passed_over() -> None:
     assert unlike({("forward", 10): {11, 12, 14}}, asked).startswith("line 14 runs here")
 
 
-def test_what_cannot_be_run_over_shapes_is_not_held(loaded: LoadedWorkload, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then nothing is expected."""
+def test_what_cannot_be_run_over_shapes_is_not_held(loaded: LoadedWorkload) -> None:
+    """Then nothing is expected, whatever its file raises: sys.exit() in its loss does not end bakeoff."""
 
     def fails(*_: object) -> None:
-        raise ValueError
+        raise SystemExit
 
-    monkeypatch.setattr("bakeoff.workloads.executed.run_over_shapes", fails)
-    assert expected(loaded, loaded.size("full"), "train") is None
+    ends = msgspec.structs.replace(loaded, loss=fails)
+    assert expected(ends, loaded.size("full"), "train") is None
+    assert (
+        lines_sha256(ends, loaded.size("full"), "train")
+        == likewise.steps_sha256(ends, loaded.size("full"), "train")
+        == ""
+    )
 
 
 def test_a_debugger_is_left_alone(loaded: LoadedWorkload) -> None:
@@ -112,11 +118,11 @@ def test_a_debugger_is_left_alone(loaded: LoadedWorkload) -> None:
     before = sys.gettrace()
     try:
         sys.settrace(debugger)
-        with executed(file_of(loaded)) as lines:
-            likewise.run_over_shapes(loaded, loaded.size("full"), "train")
+        with executed(loaded.build.__code__.co_filename) as lines:
+            likewise.runs_over_shapes(loaded, loaded.size("full"), "train")
         assert (lines, sys.gettrace()) == ({}, debugger)
         sys.settrace(None)
-        with executed(file_of(loaded)):
+        with executed(loaded.build.__code__.co_filename):
             pass
         assert sys.gettrace() is None
     finally:

@@ -246,15 +246,16 @@ def _unknown(told: Sequence[Forecast]) -> str:
 
 def _parts(told: Sequence[Forecast]) -> str:
     """Return what the least time of a single race consists of; empty of several."""
+    from bakeoff.race.least import LESS
+    from bakeoff.spec.text import count
+
     least = told[0].least if len(told) == 1 else None
     if least is None:
         return ""
-    certificates_s = least.reference_s + least.contenders_s
-    rounds = _count(told[0].fewest_rounds, told[0].fewest_rounds)
-    return (
-        f": certificates {time_text(certificates_s)}, {rounds} rounds of {time_text(least.round_s)}; a smaller "
-        "--batch-size takes less in proportion"
-    )
+    parts = [f"certificates {time_text(least.reference_s + least.contenders_s)}"]
+    if least.round_s:  # of what runs on a GPU nothing is counted
+        parts.append(f"{count(told[0].fewest_rounds, 'round')} of {time_text(least.round_s)}")
+    return f": {', '.join(parts)}; {LESS}"
 
 
 def _declared(study: Study) -> str:

@@ -274,7 +274,11 @@ Margin = Annotated[
 Seed = Annotated[int, typer.Option(metavar="N", help="Of weights, batches and the order of rounds.")]
 Results = Annotated[str, typer.Option(metavar="DIR", help="Where records and reports are kept.")]
 TrialLimit = Annotated[
-    str, typer.Option(metavar="TIME", help="A worker that does not answer within this time is ended.")
+    str,
+    typer.Option(
+        metavar="TIME",
+        help="A worker that does not answer within this time is ended; a large model's certificate has more.",
+    ),
 ]
 Inject = Annotated[
     str | None,

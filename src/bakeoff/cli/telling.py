@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.race.least import least
+from bakeoff.race.least import LESS, least
 from bakeoff.race.notices import foreseen_shapes
 from bakeoff.race.progress import (
     Certified,
@@ -122,8 +122,7 @@ def begins(comparison: Comparison, purpose: Purpose) -> str:
         return ""
     return (
         f"reference: it computes in float64 on this machine's processor, for {elapsed(told.reference_s)} or more by "
-        "its operations alone; later races of the same work remember it, and with a smaller --batch-size it takes less "
-        "in proportion"
+        f"its operations alone; later races of the same work remember it, and {LESS}"
     )
 
 

@@ -6,7 +6,7 @@ import math
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from bakeoff.race.least import least
+from bakeoff.race.least import LESS, least
 from bakeoff.stats.boundaries import LOOKS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ ROUND_S = 2.5
 of three (benchmarks/results/answers-2026-11-22.md)."""
 
 
-LONG_ROUND_S = 60.0
+LONG_ROUND_S = MINUTE_S
 """A round that takes longer by its operations alone is told of: until it ends nothing else says how long one takes."""
 
 FEW_S = 10.0
@@ -62,8 +62,8 @@ def long_rounds(comparison: Comparison) -> str:
         return ""
     needed = f", and a verdict needs {LOOKS[0]} of them" if len(comparison.contenders) > 1 else ""
     return (
-        f"by its operations alone a round takes {told.round_s / MINUTE_S:.0f} min or more on this processor{needed}; "
-        "with a smaller --batch-size it takes less in proportion"
+        f"by its operations alone a round takes {told.round_s // MINUTE_S:.0f} min or more on this processor{needed}; "
+        f"{LESS}"
     )
 
 

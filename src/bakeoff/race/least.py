@@ -16,6 +16,8 @@ import msgspec
 import numpy as np
 
 from bakeoff.certify.spread import DRAWS
+from bakeoff.environments.builds import PROCESSOR
+from bakeoff.judge.light import place_of
 from bakeoff.measure.machine import usable_cores
 from bakeoff.race import fitting
 from bakeoff.race.stages.rounds import round_steps
@@ -43,6 +45,10 @@ ROWS = 1024
 
 PRODUCTS = 6
 """Of which the fastest counts: the first wakes NumPy's threads."""
+
+
+LESS = "with a smaller --batch-size it takes less in proportion"
+"""What to do about a time that is too long."""
 
 
 class Least(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,11 +92,11 @@ def _slowness(plans: Iterable[ContenderPlan]) -> float:
 
 def _product_s(options: Mapping[str, str]) -> float:
     """Return that of one contender's options; 0 where no rate is known."""
-    lanes = LANES.get(options.get("precision", "float32"))
-    if lanes is None or options.get("device", "cpu") != "cpu":
+    place, cores = place_of(options), usable_cores()
+    lanes = LANES.get(place.precision)
+    if lanes is None or place.device != PROCESSOR:
         return 0.0
-    cores = usable_cores()
-    return max(1.0, cores / int(options.get("threads", cores))) / lanes
+    return max(1.0, cores / int(place.threads or cores)) / lanes
 
 
 def evidence_steps(scenario: Scenario) -> float:

@@ -10,7 +10,7 @@ import msgspec
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.trial.model import loaded_of
 from bakeoff.trial.ready_made import ready_made_name
-from bakeoff.workloads.executed import Lines, are_unlike, executed, expected, file_of, lines_sha256, unlike
+from bakeoff.workloads.executed import Lines, are_unlike, executed, expected, lines_sha256, unlike
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ class Watch:
         if trial.pass_steps > 1 or ready_made_name(trial):
             return
         loaded = loaded_of(trial)
-        self._file, self._path = file_of(loaded), loaded.path
+        self._file, self._path = loaded.build.__code__.co_filename, loaded.path
         size = msgspec.structs.replace(loaded.size(trial.size), batch_size=trial.batch_size)
         self._expected = expected(loaded, size, trial.scenario)
         if are_unlike(lines_sha256(loaded, loaded.size(trial.size), trial.scenario), trial.lines_sha256):

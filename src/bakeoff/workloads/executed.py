@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from bakeoff.workloads.likewise import run_over_shapes
+from bakeoff.workloads.likewise import runs_over_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,14 +65,13 @@ def expected(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> Expected
 
     They are run twice: what a file keeps for itself the first time it does not make again, and either is the same work.
     """
-    found = []
-    for _ in range(2):
-        with executed(file_of(loaded)) as lines, suppress(Exception):
-            run_over_shapes(loaded, size, scenario)
-            found.append(lines)
-    if len(found) < 2 or not found[1]:  # noqa: PLR2004 - both
+    file = loaded.build.__code__.co_filename
+    with executed(file) as first:
+        is_run = runs_over_shapes(loaded, size, scenario)
+    with executed(file) as again:
+        is_run = is_run and runs_over_shapes(loaded, size, scenario)
+    if not is_run or not again:
         return None
-    first, again = found
     return Expected(may={name: first.get(name, set()) | again.get(name, set()) for name in first | again}, must=again)
 
 
@@ -89,11 +88,6 @@ def are_unlike(first: str, second: str) -> bool:
     """Return whether two hashes of lines, of the same version of Python, are of different ones."""
     (version, _, lines), (other, _, others) = first.partition(" "), second.partition(" ")
     return bool(version) and version == other and lines != others
-
-
-def file_of(loaded: LoadedWorkload) -> str:
-    """Return the file that the model is built by, as its functions name it."""
-    return loaded.build.__code__.co_filename
 
 
 def unlike(found: Lines, asked: Expected) -> str:

@@ -34,13 +34,9 @@ def steps_sha256(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> str:
 
     Empty where they cannot be run on the size's own batch: then a race of another batch is not held to anything.
     """
-    try:
-        with noting(loaded.build.__code__.co_filename) as notes:
-            run_over_shapes(loaded, size, scenario)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - whatever a user's file raises, SystemExit among it
-        return ""
+    with noting(loaded.build.__code__.co_filename) as notes:
+        if not runs_over_shapes(loaded, size, scenario):
+            return ""
     # Lines are left out: Python's versions differ in those of a call that stands on several.
     told = "\n".join(_REAL.sub(_rounded, note.what) for note in notes)
     return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()
@@ -62,8 +58,19 @@ def _rounded(found: re.Match[str]) -> str:
     return f"{float(found[0]):.6g}"
 
 
-def run_over_shapes(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
-    """Run the model in evaluation and, in training, once more and the loss."""
+def runs_over_shapes(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> bool:
+    """Run the model in evaluation and, in training, once more and the loss; return whether they came to their end."""
+    try:
+        _run(loaded, size, scenario)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - whatever a user's file raises, SystemExit among it
+        return False
+    return True
+
+
+def _run(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
+    """Run them; raise what the file raises."""
     forward(loaded.build, size, Counter(), trains=False)
     if not SCENARIOS[scenario].trains or loaded.loss is None:
         return

@@ -18,7 +18,7 @@ from bakeoff.judge.scaling import never_formed
 from bakeoff.measure.contention import is_disturbed
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.progress import BlockTimed, Event, RoundEnded, RoundStarted, Waiting
-from bakeoff.race.stages.stage import WARM_UP, Checkpoint, Session, State, Team, Wanted, step_s
+from bakeoff.race.stages.stage import WARM_UP, Checkpoint, Session, State, Team, Wanted, fewer_of_long, step_s
 from bakeoff.spec.protocol import Fence, Ran, RunBlock, Warm
 from bakeoff.spec.record import NS
 from bakeoff.stats.progress import Standing, still_active
@@ -73,12 +73,7 @@ class FencedPart(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 400
     """Steps at most, where that is enough: more would only swell the record."""
     few: int = 4
-    """Of long steps, of which `steps` would take longer than this."""
-    long_s: float = 10.0
-
-    def steps_of(self, step_s: float) -> int:
-        """Return the steps for one that takes so long."""
-        return min(self.steps, max(self.few, math.ceil(self.long_s / step_s)))
+    """Of long steps."""
 
 
 TURNS = Turns()
@@ -93,7 +88,8 @@ def round_steps(step_s: float) -> int:
     (benchmarks/results/long-steps-2026-11-29.md).
     """
     block = 1 + BLOCK.fewest_steps  # with its lead-in, which the fenced part has, too
-    return WARM_UP.steps_of(step_s) + TURNS.usual * block + 1 + FENCED.steps_of(step_s)
+    warm, fenced = fewer_of_long(step_s, WARM_UP.fewest, WARM_UP.few), fewer_of_long(step_s, FENCED.steps, FENCED.few)
+    return warm + TURNS.usual * block + 1 + fenced
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True):
@@ -304,7 +300,7 @@ def _fence(session: Session, lead: int, step_s: float) -> None:
     """Run the fenced part, behind a lead-in as a block's."""
     session.tell("waiting for each step")
     seconds = FENCED.seconds if session.pass_steps == 1 else 0.0  # else it would end within a pass
-    steps = session.whole(FENCED.steps_of(step_s))
+    steps = session.whole(fewer_of_long(step_s, FENCED.steps, FENCED.few))
     session.ask(Fence(lead=lead, steps=steps, seconds=seconds, limit=max(steps, FENCED.limit)))
 
 

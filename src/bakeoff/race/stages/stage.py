@@ -37,8 +37,7 @@ class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
     fewest: int = 10
     """At least, unless steps are long: two batches of MSER-5."""
     few: int = 6
-    """Of long steps, of which `fewest` would take longer than `long_s`: those of the certificate."""
-    long_s: float = 10.0
+    """Of long steps: those of the certificate."""
     steps: int = 20
     """At least where steps are short: MSER-5 needs several batches of 5."""
     seconds: float = 0.3
@@ -46,12 +45,17 @@ class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 400
     """Steps at most."""
 
-    def steps_of(self, step_s: float) -> int:
-        """Return the fewest steps for one that takes so long."""
-        return min(self.fewest, max(self.few, math.ceil(self.long_s / step_s)))
-
 
 WARM_UP = WarmUp()
+
+LONG_S = 10.0
+"""Steps of which the usual number takes longer are long, and fewer are run before and behind the blocks."""
+
+
+def fewer_of_long(step_s: float, usual: int, few: int) -> int:
+    """Return the usual number of steps, or of long ones as many as LONG_S holds, and `few` at least."""
+    return min(usual, max(few, math.ceil(LONG_S / step_s)))
+
 
 UNDISTURBED = 10
 """One warm step in so many, at least, is taken for undisturbed."""
@@ -99,7 +103,7 @@ class Session:
             return self.warm(protocol.Warm(steps=steps))
         passes = 2 * self.pass_steps if self.pass_steps > 1 else 0
         warm_ns = self.warm(protocol.Warm(steps=max(WARM_UP.few, passes)))
-        fewest = max(passes, WARM_UP.steps_of(step_s(warm_ns, self.pass_steps)))
+        fewest = max(passes, fewer_of_long(step_s(warm_ns, self.pass_steps), WARM_UP.fewest, WARM_UP.few))
         if len(warm_ns) < fewest:
             warm_ns += self.warm(protocol.Warm(steps=fewest - len(warm_ns)))
         left_s = WARM_UP.seconds - sum(warm_ns) * NS
