@@ -12,6 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
+import numpy as np
 
 from bakeoff.spec.optimizer import AdamW, decay_of
 
@@ -177,6 +178,16 @@ def parameter_rounding(precision: str) -> float:
     return UNIT_ROUNDOFF["float64" if precision == "float64" else "float32"]
 
 
+def widest(precision: str) -> str:
+    """Return the type whose largest number bounds a precision's arithmetic: shorter ones keep sums in float32."""
+    return "float64" if precision == "float64" else "float32"
+
+
+def largest_held(precision: str) -> float:
+    """Return the root of the largest number of a precision: what is larger has a square that is infinite."""
+    return float(np.sqrt(np.finfo(widest(precision)).max))
+
+
 def roundings_of_a_step(optimizer: Optimizer, parameter: str) -> float:
     """Return how many unit roundoffs of itself a step may move a parameter: by its decay, and by its update.
 
@@ -226,9 +237,10 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
     # A metric is of the parameters after the last step, and is held no closer than they are: one draw may have the
     # reference's metric by chance. Found in rl-venv-ppo's size policy: a draw of 1.6e-4, JAX in float64 off by 4.2e-3.
     metric = max((_carried([found.metric], least)[0], *trajectory[-1:]))
+    losses = _losses(found, least, steps)
     return Allowed(
         output=_output(found.output, least, precision),
-        losses=_losses(found, least, steps)[:1] + not_held if noisy else _losses(found, least, steps),
+        losses=losses[:1] + not_held if noisy else _before_divergence(losses, reference.losses, precision),
         trajectory=trajectory,
         gradient=_held(found.gradient, least),
         gradient_norm=gradient_norm,
@@ -324,6 +336,14 @@ def _losses(found: Spread, least: float, steps: int) -> tuple[float, ...]:
     _, *later = _carried(_followed(found.losses, found.trajectory)[:steps], least)
     room = LATER_ROOM if _room(found.output, least) > MOST else ROOM
     return (min(MOST, _room(found.losses[0], least, room)), *later)
+
+
+def _before_divergence(most: tuple[float, ...], losses: Sequence[float | None], precision: str) -> tuple[float, ...]:
+    """Return what losses may be off; infinite from the first one behind step 0 that the precision cannot hold."""
+    largest = largest_held(precision)
+    beyond = (step for step, loss in enumerate(losses) if step and (loss is None or abs(loss) > largest))
+    whole = next(beyond, len(most))
+    return most[:whole] + (float("inf"),) * (len(most) - whole)
 
 
 def _followed(losses: Sequence[float | None], trajectory: Sequence[float | None]) -> list[float | None]:

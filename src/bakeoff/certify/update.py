@@ -19,7 +19,7 @@ import numpy as np
 
 from bakeoff.certify.errors import GRADIENT_FLOOR, finite, gradient_floor, named
 from bakeoff.certify.sample import largest
-from bakeoff.certify.tolerances import parameter_rounding, roundings_of_a_step
+from bakeoff.certify.tolerances import largest_held, parameter_rounding, roundings_of_a_step, widest
 from bakeoff.spec.optimizer import decay_of, of_parameter, trained_of
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import clipped_share, norm_of, updated
@@ -109,7 +109,7 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
         return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
     whole = _whole_steps(reference, steps, precision)
     if whole < min(steps, FEWEST_HELD):
-        detail = f"no evidence: {DIVERGES} in step {whole}, beyond what {_widest(precision)} holds"
+        detail = f"no evidence: {DIVERGES} in step {whole}, beyond what {widest(precision)} holds"
         return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
     rows = {name: found[: 2 * whole + 1] for name, found in rows.items()}
     used, shares = {name: own[:whole] for name, own in used.items()}, shares[:whole]
@@ -132,7 +132,7 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     if len(held) < len(names):
         detail += f"; {len(names) - len(held)} of {len(names)} arrays have no gradient but rounding, and are not held"
     if whole < steps:
-        detail += f"; of {steps} steps the first {whole} are held: behind them {DIVERGES}, beyond {_widest(precision)}"
+        detail += f"; of {steps} steps the first {whole} are held: behind them {DIVERGES}, beyond {widest(precision)}"
     worst = max(found.median for found in errors.values())
     return Check(name="update", passed=passed, detail=detail, error=finite(worst), allowed=allowed.median)
 
@@ -143,17 +143,12 @@ def _whole_steps(reference: Arrays, steps: int, precision: str) -> int:
     By the reference in float64, whatever the contender has: it is where a gradient or a parameter is more than the root
     of the largest number, so that its square is infinite.
     """
-    most = np.sqrt(np.finfo(_widest(precision)).max)
+    most = largest_held(precision)
     every = [np.abs(reference[name]) for name in named(reference, "update")]
     for step in range(steps):
         if any(not np.all(one[1 + 2 * step : 3 + 2 * step] <= most) for one in every):
             return step
     return steps
-
-
-def _widest(precision: str) -> str:
-    """Return the type whose largest number bounds a precision's arithmetic: shorter ones keep sums in float32."""
-    return "float64" if precision == "float64" else "float32"
 
 
 def _following(rows: Any, used: NDArray[Any] | None, shares: Sequence[float]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.results import last, of_contender
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -53,7 +53,8 @@ def certificate_of(
         program=_exhibit(ran, ran.evidence, folder) if ran is not None and ran.evidence is not None else None,
         alone=plan.no_program or (program.reason if program else ""),
     )
-    return msgspec.structs.replace(found, reason="; ".join([found.reason, *_why_rounded(plan, found)]))
+    why = [*_why_rounded(plan, found), *_why_far(reference.evidence.losses, found)]
+    return msgspec.structs.replace(found, reason="; ".join([found.reason, *why]))
 
 
 def _why_rounded(plan: ContenderPlan, found: Certificate) -> list[str]:
@@ -66,6 +67,20 @@ def _why_rounded(plan: ContenderPlan, found: Certificate) -> list[str]:
         said.append(f"{advice} would lose fewer digits")
     return said
 
+
+def _why_far(losses: Sequence[float | None], found: Certificate) -> list[str]:
+    """Return that training diverges in the reference, too, where a contender failed: that magnifies any rounding."""
+    first, *later = losses or [None]
+    known = [abs(one) for one in later if one is not None]
+    if found.passed or not first or (len(known) == len(later) and max(known, default=0.0) <= DIVERGED * abs(first)):
+        return []
+    largest = f"{max(known):.3g}" if len(known) == len(later) else "no finite number"
+    far = f"training diverges: in {len(losses)} steps the reference's loss goes from {first:.3g} to {largest}"
+    return [f"{far}, which a smaller learning rate may mend, or inputs that are scaled to about 1"]
+
+
+DIVERGED = 100.0
+"""Times its first loss, beyond which training diverges: a loss that is noisy stays within some times its first."""
 
 BY_DIGITS = frozenset({"outputs", "loss", "gradients", "trajectory", "state"})
 """Checks that a loss of digits within the model may fail."""

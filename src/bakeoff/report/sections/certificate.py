@@ -225,7 +225,7 @@ def _diverging(outcome: Outcome) -> list[str]:
     said = (
         f"{listed(labels)}: {DIVERGES} within the certificate's steps, beyond what the precision holds: steps are "
         "timed on numbers that are not finite, and only the first of them are held to the certificate. A smaller "
-        "learning rate or another batch size times what is worth training."
+        "learning rate, inputs that are scaled to about 1 or another batch size times what is worth training."
     )
     return [said]
 
