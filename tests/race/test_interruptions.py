@@ -24,6 +24,7 @@ from bakeoff.race.progress import Event, Prepared, TrialStarted
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.spec.request import Request
 from bakeoff.store.results import read_records
+from bakeoff.workloads.load import load
 
 pytestmark = pytest.mark.slow
 
@@ -224,6 +225,30 @@ def test_resuming_needs_something_to_go_on_with(tmp_path: Path) -> None:
         request = Request(**(asked(*RACERS, results=results, resume=True) | other))
         with pytest.raises(UsageError, match=r"nothing to go on with: no comparison in .* run it without --resume"):
             conductor.run(request, launch=InlineWorker, probe_s=0.001)
+
+
+def test_data_that_were_edited_are_told_where_a_race_goes_on(tmp_path: Path) -> None:
+    """A file's data that are read from elsewhere may be other numbers, though nobody touched the workload's file."""
+    numbers, path = tmp_path / "numbers.txt", tmp_path / "own.py"
+    path.write_text(
+        load("mlp-mnist").path.read_text()
+        + f"""
+
+def data(size, samples, seed):
+    import numpy, pathlib
+    drawn = numpy.random.RandomState(int(pathlib.Path({str(numbers)!r}).read_text()))
+    shape = (samples, *size.input_shape)
+    return {{"x": drawn.standard_normal(shape).astype("float32"), "y": drawn.randint(0, 10, samples).astype("int32")}}
+"""
+    )
+    fields = asked(*RACERS, results=str(tmp_path / "results")) | {"workload": str(path), "data": "own", "max_rounds": 1}
+    numbers.write_text("1")
+    conductor.run(Request(**fields), launch=InlineWorker, probe_s=0.001)
+    numbers.write_text("2")
+    with pytest.raises(StoreError, match=r"cannot go on with .*: its data, own .*, are other numbers now: put back"):
+        conductor.run(Request(**fields, resume=True), launch=InlineWorker, probe_s=0.001)
+    numbers.write_text("1")
+    assert conductor.run(Request(**fields, resume=True), launch=InlineWorker, probe_s=0.001).ended == "rounds"
 
 
 def test_more_rounds_can_be_asked_for_later(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "size": {"size": "reduced"},
     "scenario": {"scenario": "infer"},
     "clipping": {"per_sample": PerSample(max_norm=2.0)},
-    "data": {"data": Inputs(source="synthetic", batches=4, sha256="2")},
+    "data": {"data": Inputs(source="digits", batches=4, sha256="2")},
     "workload": {"workload": load("cnn-apx").workload},
     "contender": {"contenders": [ContenderPlan(contender=parse_contender("fake"), interpreter="", framework_path="")]},
     "margin": {"procedure": Procedure(rules=RULES, margin=0.1)},

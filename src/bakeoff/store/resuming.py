@@ -25,11 +25,14 @@ _FIRST_AIMS: dict[Aim, Aim] = {"size": "how-much", "direction": "verdict"}
 def latest_like(results: Path, wanted: Comparison) -> tuple[Path, Comparison] | None:
     """Return the latest comparison that asked for the same work of the same contenders; None where there is none.
 
-    One of a workload whose file is another now counts where no other is there: `continued` refuses it with the reason.
+    One whose workload's file, or else whose data, are others now counts where no other is there: `continued` refuses it
+    with the reason.
     """
     known = comparisons(results)
-    same = folders.latest_like(known, read_comparison, identity_of, wanted)
-    return same or folders.latest_like(known, read_comparison, asked_of, wanted)
+    for likeness in (identity_of, asked_of, _but_for_data):
+        if found := folders.latest_like(known, read_comparison, likeness, wanted):
+            return found
+    return None
 
 
 def identity_of(comparison: Comparison) -> tuple[object, ...]:
@@ -55,15 +58,27 @@ def asked_of(comparison: Comparison) -> tuple[object, ...]:
     )
 
 
+def _but_for_data(comparison: Comparison) -> tuple[object, ...]:
+    """Return what was asked for, whatever numbers its source of data gives."""
+    data = msgspec.structs.replace(comparison.data, sha256="", entries={}, sequences={})
+    return data, comparison.workload_sha256, *asked_of(msgspec.structs.replace(comparison, data=data))
+
+
 def continued(before: Comparison, wanted: Comparison) -> Comparison:
     """Return a comparison as it was fixed, to go on as long as is wanted now.
 
     What is started and opened is what is wanted now: a folder may have been moved, or be a stranger's. Raises
-    StoreError on another machine or with other packages, and ChangedError where the workload or a framework's folder
+    StoreError on another machine, with other packages or other data, and ChangedError where the workload or a framework's folder
     is another now.
     """
     check_same_machine(before, wanted.machine)
     _check_same_sources(before, wanted)
+    if before.data.sha256 != wanted.data.sha256:
+        msg = (
+            f"cannot go on with {before.id}: its data, {before.data.source}, are other numbers now: put back what they "
+            "are read from, or start a new comparison (without --resume)"
+        )
+        raise StoreError(msg)
     _check_same_packages(before, wanted)
     if before.reference is not None and _reference_of(before) != _reference_of(wanted):
         msg = (
