@@ -68,8 +68,8 @@ def continued(before: Comparison, wanted: Comparison) -> Comparison:
     """Return a comparison as it was fixed, to go on as long as is wanted now.
 
     What is started and opened is what is wanted now: a folder may have been moved, or be a stranger's. Raises
-    StoreError on another machine, with other packages or other data, and ChangedError where the workload or a framework's folder
-    is another now.
+    StoreError on another machine, with other packages or other data, and ChangedError where the workload or a
+    framework's folder is another now.
     """
     check_same_machine(before, wanted.machine)
     _check_same_sources(before, wanted)
