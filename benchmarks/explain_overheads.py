@@ -29,7 +29,7 @@ from bakeoff.store.results import finished, of_contender, of_purpose, read_recor
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bakeoff.judge.explanation import Profile
+    from bakeoff.judge.explanation import ContenderProfile
     from bakeoff.spec.record import Record
 
 ABOUT = (__doc__ or "").strip().rpartition("\n\n")[2]
@@ -68,7 +68,7 @@ def rows_of(folder: Path) -> Iterator[dict[str, Any]]:
         }
 
 
-def _shares(profile: Profile, records: Sequence[Record]) -> dict[str, str]:
+def _shares(profile: ContenderProfile, records: Sequence[Record]) -> dict[str, str]:
     """Return what is not told of a step, in percent."""
     traced = traced_rounds(records, profile.label).values()
     nowhere = statistics.fmean(

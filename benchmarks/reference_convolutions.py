@@ -70,7 +70,7 @@ def _path_of(workload: str) -> str:
 def inside(work: str, *, is_eased: bool) -> dict[str, Any]:
     """Compute the passes; return what they took."""
     import bakeoff.frameworks
-    from bakeoff.measure.memory import Peak
+    from bakeoff.measure.memory import ResidentPeak
     from bakeoff.trial.framework import import_engine
 
     workload, scenario, count, framework = work.split(":")
@@ -79,7 +79,7 @@ def inside(work: str, *, is_eased: bool) -> dict[str, Any]:
     engine.configure(options)
     step = engine.build(model, scenario, options)
     batch = step.prepare(drawn(model, int(count)))
-    peak, took = Peak(), []
+    peak, took = ResidentPeak(), []
     with engine.easing("reference") if is_eased else nullcontext():
         for _ in range(PASSES):
             began = time.process_time()

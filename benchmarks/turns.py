@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from results import write
 
-from bakeoff.judge.rounds import Kept, kept_blocks
+from bakeoff.judge.rounds import CountedBlocks, kept_blocks
 from bakeoff.store.files import read_comparison
 from bakeoff.store.results import read_records
 
@@ -35,7 +35,7 @@ Turns = dict[int, dict[int, dict[str, float]]]
 """By round and planned turn, each contender's log time."""
 
 
-def turns_of(timed: list[Record], kept: Kept) -> Turns:
+def turns_of(timed: list[Record], kept: CountedBlocks) -> Turns:
     """Return the log times of the blocks that count."""
     found: Turns = defaultdict(lambda: defaultdict(dict))
     for record in timed:
@@ -62,7 +62,7 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
     labels = [plan.contender.label for plan in read_comparison(folder).contenders]
     timed = [one for one in read_records(folder).records.values() if one.trial.purpose == "time"]
     repeats = sum(block.repeats is not None for record in timed for block in record.blocks)
-    planned, counted = turns_of(timed, Kept(cut=0, attempts={})), turns_of(timed, kept_blocks(timed))
+    planned, counted = turns_of(timed, CountedBlocks(cut=0, attempts={})), turns_of(timed, kept_blocks(timed))
     rows = []
     for first, second in combinations(labels, 2):
         every, calm = spread(planned, first, second), spread(counted, first, second)

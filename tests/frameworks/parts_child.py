@@ -11,7 +11,7 @@ import torch
 
 from bakeoff.frameworks.torch import parts
 from bakeoff.frameworks.torch.engine import Engine
-from bakeoff.measure.memory import Peak, resident_bytes
+from bakeoff.measure.memory import ResidentPeak, resident_bytes
 
 if TYPE_CHECKING:
     from bakeoff.spec.trial import Purpose
@@ -107,7 +107,7 @@ def held_bytes() -> list[int]:
     with parts.Parts(), torch.inference_mode():
         layer(x[:1])  # the first call of a process loads more than its kernel
     for context in (parts.Parts(), nullcontext()):
-        before, peak = resident_bytes(), Peak()
+        before, peak = resident_bytes(), ResidentPeak()
         with context, torch.inference_mode():
             layer(x)
         found.append((peak.read_bytes() or 0) - (before or 0))

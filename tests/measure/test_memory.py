@@ -88,7 +88,7 @@ def test_a_peak_is_the_highest_of_all_times_between_which_something_is_left_out(
     seen = iter([500, 200, 300])
     monkeypatch.setattr(memory, "peak_resident_bytes", lambda: next(seen))
     monkeypatch.setattr(memory, "_reset_peak", lambda: None)
-    peak = memory.Peak()
+    peak = memory.ResidentPeak()
     for _ in range(2):
         with peak.left_out():
             pass

@@ -12,7 +12,7 @@ from tests.race.test_rounds_by_hand import timed
 from tests.report.conftest import certificate, comparison, plan
 
 from bakeoff.judge.comparison import assess, contender_outcome
-from bakeoff.judge.rounds import Kept
+from bakeoff.judge.rounds import CountedBlocks
 from bakeoff.spec.record import Memory, Record
 from bakeoff.store.results import Records
 
@@ -23,7 +23,7 @@ MS = 1_000_000
 def judged(*records: Record, cut: int = 0, passed: bool = True) -> Any:
     """Give the outcome of torch."""
     known = certificate("torch", reason="" if passed else "other gradients")
-    kept = Kept(cut=cut, attempts={})
+    kept = CountedBlocks(cut=cut, attempts={})
     return contender_outcome(
         comparison(["torch"]), plan("torch"), known, {str(place): one for place, one in enumerate(records)}, kept
     )

@@ -10,7 +10,7 @@ import pytest
 from tests.explaining.conftest import planned
 from tests.explaining.test_causes import record
 
-from bakeoff.judge.light import Place
+from bakeoff.judge.light import PeakKey
 from bakeoff.race.remembered import digest, name_of, setting_of
 from bakeoff.race.stages import certify, late, peaks
 from bakeoff.spec.per_sample import PerSample
@@ -107,8 +107,8 @@ def test_late_steps_hold_for_the_same_training_alone() -> None:
 
 def test_a_peak_is_of_one_machine_place_and_framework_and_of_no_workload() -> None:
     """The best reading of others is looked for on the same machine, device, precision and threads alone."""
-    mine, place = record("torch"), Place("cpu", "float32", "2")
-    places = [place, *(place._replace(**{name: "other"}) for name in Place._fields)]
+    mine, place = record("torch"), PeakKey("cpu", "float32", "2")
+    places = [place, *(place._replace(**{name: "other"}) for name in PeakKey._fields)]
     kinds = [peaks._kind(mine, one) for one in places]
     kinds += [
         peaks._kind(msgspec.structs.replace(mine, **one), place) for one in ({"machine": {"cores": 4}}, {"clock": "v"})

@@ -9,12 +9,12 @@ import msgspec
 import pytest
 from tests.explaining.test_causes import block, record
 
-from bakeoff.judge.rounds import Kept, frozen_cut, kept_blocks, pairs_of
+from bakeoff.judge.rounds import CountedBlocks, frozen_cut, kept_blocks, pairs_of
 from bakeoff.spec.record import Record, Signals
 
 CALM = Signals(wall_ns=400_000_000, cpu_ns=400_000_000, foreign_share=0.0, cores=2)
 BUSY = msgspec.structs.replace(CALM, foreign_share=0.5)
-ALL = Kept(cut=0, attempts={})
+ALL = CountedBlocks(cut=0, attempts={})
 
 
 def timed(label: str, number: int, *steps_ns: int, busy: tuple[int, ...] = (), **changed: Any) -> Record:

@@ -12,7 +12,7 @@ from tests.report.search.conftest import attempt, found, search
 
 from bakeoff.acceptance.redacted import Redactor, sharing_redactor
 from bakeoff.judge.comparison import judge_comparison
-from bakeoff.judge.explanation import Cause, Explanation, Gap, Profile
+from bakeoff.judge.explanation import Cause, ContenderProfile, Explanation, Gap
 from bakeoff.judge.study import PointOutcome, StudyOutcome
 from bakeoff.report.forms.html import to_html
 from bakeoff.report.forms.json import to_json
@@ -283,7 +283,7 @@ def test_a_search_is_redacted_whole() -> None:
 def test_an_explanation_is_redacted_whole(judged: Outcome) -> None:
     """Its contenders keep the names of their own that they have in its comparison, in gaps, causes and sentences."""
     first, second = (one.label for one in judged.contenders[:2])
-    traced = Profile(label=first, level="kinds", rounds=5, step_s=1e-3, files=["/home/alice/r/trace.json"])
+    traced = ContenderProfile(label=first, level="kinds", rounds=5, step_s=1e-3, files=["/home/alice/r/trace.json"])
     gap = Gap(first=first, second=second, first_s=1e-3, second_s=2e-3, by_kind=[])
     cause = Cause(label=second, name="page faults", said=f"{second}: 900 page faults a step.", against=[first])
     shown = redacted(Explanation(outcome=judged, profiles=[traced], gaps=[gap], causes=[cause]))

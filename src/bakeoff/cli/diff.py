@@ -13,7 +13,7 @@ from bakeoff.spec.errors import UsageError
 from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
-    from bakeoff.judge.difference import Changed, Difference, Steps
+    from bakeoff.judge.difference import Changed, ComparedStepTimes, Difference
     from bakeoff.judge.outcome import Outcome
     from bakeoff.spec.verdict import Interval
 
@@ -139,7 +139,7 @@ def _times(found: "Difference") -> list[str]:
     return lines
 
 
-def _label(one: "Steps") -> str:
+def _label(one: "ComparedStepTimes") -> str:
     """Return a contender's name in both."""
     return one.before_label if one.before_label == one.after_label else f"{one.before_label} -> {one.after_label}"
 

@@ -14,7 +14,7 @@ from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
-    from bakeoff.judge.past import Entry, PairHistory
+    from bakeoff.judge.past import PairHistory, PastVerdict
 
 VERSION = 1
 """Of the JSON object (docs/json-history.md)."""
@@ -151,7 +151,7 @@ def _row(row: "PairHistory", before: "PairHistory | None", found: "list[PairHist
     return lines
 
 
-def _steps(entry: "Entry", row: "PairHistory") -> list[str]:
+def _steps(entry: "PastVerdict", row: "PairHistory") -> list[str]:
     """Return the step that begins with an entry, in lines; none where none does."""
     from bakeoff.report.past import step_text
 
@@ -175,7 +175,7 @@ def _options(row: "PairHistory", found: "list[PairHistory]") -> str:
     return "".join(f", {one}" for one in said)
 
 
-def _entry(entry: "Entry", *, names_level: bool) -> list[str]:
+def _entry(entry: "PastVerdict", *, names_level: bool) -> list[str]:
     """Return one comparison's line, and what changed before it."""
     from bakeoff.report.past import change_text, verdict_text
 

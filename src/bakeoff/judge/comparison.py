@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bakeoff.judge.light import Light
-    from bakeoff.judge.rounds import Kept, RoundTime
+    from bakeoff.judge.rounds import CountedBlocks, RoundTime
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Memory, Record
     from bakeoff.spec.selftest import TimerVerdict
@@ -173,7 +173,11 @@ def _running_on(verdicts: Iterable[Verdict], contenders: Iterable[ContenderOutco
 
 
 def contender_outcome(
-    comparison: Comparison, plan: ContenderPlan, certificate: Certificate, records: Mapping[str, Record], kept: Kept
+    comparison: Comparison,
+    plan: ContenderPlan,
+    certificate: Certificate,
+    records: Mapping[str, Record],
+    kept: CountedBlocks,
 ) -> ContenderOutcome:
     """Return what is known of one contender, from the blocks that count."""
     label = plan.contender.label

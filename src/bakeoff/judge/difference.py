@@ -33,7 +33,7 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
     after: str | int | float | bool | None
 
 
-class Steps(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedStepTimes(msgspec.Struct, frozen=True, kw_only=True):
     """A contender's step time in both."""
 
     before_label: str
@@ -44,7 +44,7 @@ class Steps(msgspec.Struct, frozen=True, kw_only=True):
     """None where it cannot be compared."""
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedPair(msgspec.Struct, frozen=True, kw_only=True):
     """A pair's verdict in both, turned so that its ratio was at least 1."""
 
     before: Verdict
@@ -60,8 +60,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     reasons: list[str]
     """What is not, or only carefully, comparable, in sentences."""
     changed: list[Changed]
-    steps: list[Steps]
-    pairs: list[Pair]
+    steps: list[ComparedStepTimes]
+    pairs: list[ComparedPair]
     only_before: list[str]
     """Contenders that the other comparison does not have."""
     only_after: list[str]
@@ -195,9 +195,9 @@ def _facts(one: ContenderOutcome) -> dict[str, Value]:
 # --- Times and ratios ---------------------------------------------------------------------------------------------
 
 
-def _steps(before: ContenderOutcome, after: ContenderOutcome, level: Comparable) -> Steps:
+def _steps(before: ContenderOutcome, after: ContenderOutcome, level: Comparable) -> ComparedStepTimes:
     """Return a contender's step time in both."""
-    return Steps(
+    return ComparedStepTimes(
         before_label=before.label,
         after_label=after.label,
         before_s=before.step_s,
@@ -208,7 +208,7 @@ def _steps(before: ContenderOutcome, after: ContenderOutcome, level: Comparable)
 
 def _pairs(
     before: Outcome, after: Outcome, both: list[tuple[ContenderOutcome, ContenderOutcome]], level: Comparable
-) -> list[Pair]:
+) -> list[ComparedPair]:
     """Return every pair that both have."""
     labels = {one.label: other.label for one, other in both}
     later = {(one.first, one.second): one for verdict in after.verdicts for one in (verdict, mirrored(verdict))}
@@ -218,5 +218,5 @@ def _pairs(
         other = later.get((labels.get(turned.first, ""), labels.get(turned.second, "")))
         if other is not None:
             change = None if level == "nothing" else ratio_change(turned, other)
-            found.append(Pair(before=turned, after=other, change=change))
+            found.append(ComparedPair(before=turned, after=other, change=change))
     return found

@@ -11,7 +11,7 @@ from bakeoff.spec.explained import GraphStage, Level, OperationKind, Phase
 from bakeoff.spec.verdict import Interval
 
 
-class Place(NamedTuple):
+class RowKey(NamedTuple):
     """What a row is about: a layer may be called as a kind of operation is."""
 
     kind: OperationKind | None
@@ -38,9 +38,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """Of both contenders' time in this row, the share that was placed by a rule."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> RowKey:
         """Return what it is about."""
-        return Place(self.kind, self.phase, self.layer)
+        return RowKey(self.kind, self.phase, self.layer)
 
     @property
     def gap_s(self) -> float:
@@ -68,7 +68,7 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
         return self.second_s - self.first_s
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class MeanOverRounds(msgspec.Struct, frozen=True, kw_only=True):
     """Something of each step, over rounds of traces."""
 
     mean: float
@@ -76,7 +76,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """Of 95 %; None with too few rounds."""
 
 
-class Profile(msgspec.Struct, frozen=True, kw_only=True):
+class ContenderProfile(msgspec.Struct, frozen=True, kw_only=True):
     """What the traces of one contender tell, over its rounds."""
 
     label: str
@@ -91,12 +91,12 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     mixed_share: float = 0.0
     unattributed_share: float = 0.0
     """Of the step: host dispatch, idle, and operations that no rule knows or no layer was found for."""
-    compute: Part | None = None
+    compute: MeanOverRounds | None = None
     """Share of the step in which operations ran, whatever they did but copy between host and device; None where there
     is no profile."""
-    copies: Part | None = None
+    copies: MeanOverRounds | None = None
     """Share of the step in which the device was copied to or from, and nothing else ran."""
-    launches: Part | None = None
+    launches: MeanOverRounds | None = None
     """Operations that are started in a step: on a GPU its kernels and copies."""
     events_per_step: float = 0.0
     stages: list[GraphStage] = []
@@ -173,7 +173,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """A comparison, explained."""
 
     outcome: Outcome
-    profiles: list[Profile]
+    profiles: list[ContenderProfile]
     gaps: list[Gap]
     """Every pair of ranked contenders with a profile, the faster first."""
     causes: list[Cause] = []

@@ -10,7 +10,7 @@ import statistics
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from bakeoff.judge.explanation import Gap, Place, Row
+from bakeoff.judge.explanation import Gap, Row, RowKey
 from bakeoff.judge.profile import traced_rounds
 from bakeoff.judge.rounds import kept_blocks, steps_by_round
 from bakeoff.judge.scaling import are_comparable
@@ -48,7 +48,7 @@ class Side(NamedTuple):
     """By round of traced trials."""
 
 
-class Part(NamedTuple):
+class StepShares(NamedTuple):
     """One contender's part in a row: shares of its step, in each round."""
 
     shares: list[float]
@@ -56,14 +56,14 @@ class Part(NamedTuple):
     launches: float
 
 
-def by_kind(share: Share) -> Place:
+def by_kind(share: Share) -> RowKey:
     """Return the row of a share in the table of kinds."""
-    return Place(share.kind, share.phase, "")
+    return RowKey(share.kind, share.phase, "")
 
 
-def by_layer(share: Share) -> Place:
+def by_layer(share: Share) -> RowKey:
     """Return the row of a share in the table of layers: what is in none stays apart by kind."""
-    return Place(None, share.phase, share.layer) if share.layer else Place(share.kind, share.phase, "")
+    return RowKey(None, share.phase, share.layer) if share.layer else RowKey(share.kind, share.phase, "")
 
 
 def gaps(outcome: Outcome, records: Sequence[Record]) -> list[Gap]:
@@ -93,7 +93,7 @@ def less_in(
         return None
     first, second = known[after], known[before]
     rounds = sorted(first.traced.keys() & second.traced.keys())
-    rows = _rows(first, second, rounds, lambda share: Place(None, "", _TOGETHER if share.kind in kinds else ""))
+    rows = _rows(first, second, rounds, lambda share: RowKey(None, "", _TOGETHER if share.kind in kinds else ""))
     return next((row.difference_s for row in rows if row.layer == _TOGETHER), None)
 
 
@@ -125,10 +125,10 @@ def gap_of(first: Side, second: Side) -> Gap:
     )
 
 
-def _rows(first: Side, second: Side, rounds: Sequence[int], place_of: Callable[[Share], Place]) -> list[Row]:
+def _rows(first: Side, second: Side, rounds: Sequence[int], place_of: Callable[[Share], RowKey]) -> list[Row]:
     """Return the rows of one table, the largest difference first."""
     parts = [_parts([side.traced[number] for number in rounds], place_of) for side in (first, second)]
-    nothing = Part([0.0] * len(rounds), 0.0, 0.0)
+    nothing = StepShares([0.0] * len(rounds), 0.0, 0.0)
     places = list(dict.fromkeys((*parts[0], *parts[1])))
     both = [(parts[0].get(place, nothing), parts[1].get(place, nothing)) for place in places]
     times = [tuple(_time(part, side) for part, side in zip(pair, (first, second), strict=True)) for pair in both]
@@ -155,15 +155,15 @@ def _rows(first: Side, second: Side, rounds: Sequence[int], place_of: Callable[[
     return sorted(rows, key=lambda row: -abs(row.gap_s))
 
 
-def _parts(traced: Sequence[Traced], place_of: Callable[[Share], Place]) -> dict[Place, Part]:
+def _parts(traced: Sequence[Traced], place_of: Callable[[Share], RowKey]) -> dict[RowKey, StepShares]:
     """Return a contender's part in each row, with shares that have the sum 1 in each round."""
-    found: dict[Place, list[list[Share]]] = {}
+    found: dict[RowKey, list[list[Share]]] = {}
     for index, one in enumerate(traced):
         for share in one.shares:
             found.setdefault(place_of(share), [[] for _ in traced])[index].append(share)
     wholes = [sum(share.share for share in one.shares) for one in traced]
     return {
-        place: Part(
+        place: StepShares(
             [sum(one.share for one in shares) / whole for shares, whole in zip(by_round, wholes, strict=True)],
             statistics.fmean(sum(one.inferred for one in shares) for shares in by_round),
             statistics.fmean(sum(one.launches for one in shares) for shares in by_round),
@@ -172,7 +172,7 @@ def _parts(traced: Sequence[Traced], place_of: Callable[[Share], Place]) -> dict
     }
 
 
-def _time(part: Part, side: Side) -> float:
+def _time(part: StepShares, side: Side) -> float:
     """Return how much of its raced step a contender spends in a row."""
     return statistics.fmean(part.shares) * side.step_s
 
@@ -184,7 +184,7 @@ def _raced(first: Side, second: Side) -> Raced | None:
     return raced(pairs, (first.step_s, second.step_s))
 
 
-def _inferred(pair: tuple[Part, Part], sides: tuple[Side, Side], whole_s: float) -> float:
+def _inferred(pair: tuple[StepShares, StepShares], sides: tuple[Side, Side], whole_s: float) -> float:
     """Return the share of both contenders' time in a row that was placed by a rule."""
     inferred_s = sum(part.inferred * side.step_s for part, side in zip(pair, sides, strict=True))
     return inferred_s / whole_s if whole_s else 0.0

@@ -94,7 +94,7 @@ class Light(msgspec.Struct, frozen=True, kw_only=True):
         return is_sure and self.least_share > (SURE if self.peak.calm else SURE_BESIDE_OTHERS)
 
 
-class Place(NamedTuple):
+class PeakKey(NamedTuple):
     """What a peak hangs on, beside the machine."""
 
     device: str
@@ -102,9 +102,9 @@ class Place(NamedTuple):
     threads: str
 
 
-def place_of(options: Mapping[str, str]) -> Place:
+def place_of(options: Mapping[str, str]) -> PeakKey:
     """Return where a contender with these options computes."""
-    return Place(options.get("device", "cpu"), options.get("precision", "float32"), options.get("threads", ""))
+    return PeakKey(options.get("device", "cpu"), options.get("precision", "float32"), options.get("threads", ""))
 
 
 def peak_of(records: Iterable[Record], plan: ContenderPlan) -> Peak | None:

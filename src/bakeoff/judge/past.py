@@ -25,7 +25,7 @@ GPU_SETTINGS = ("gpu_driver", "gpu_uuid", "gpu_power_limit_w", "gpu_clock_applic
 """How a GPU is set, and which one of its name it is."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class PastVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """A pair in one comparison."""
 
     comparison: str
@@ -72,7 +72,7 @@ class PairHistory(msgspec.Struct, frozen=True, kw_only=True):
     """Of both contenders, those that are not left as they are by themselves."""
     machine: dict[str, str | int | float | None]
     """As it was in the last entry."""
-    entries: list[Entry]
+    entries: list[PastVerdict]
     """By date, the oldest first."""
     steps: list[RatioStep] = []
     """In the order of the entries; none is found in fewer than `bakeoff.stats.steps.FEWEST` entries with a ratio."""
@@ -113,7 +113,7 @@ def _history(known: list[tuple[Outcome, Verdict]]) -> PairHistory:
     last, verdict = known[-1]
     if (verdict.ratio or 1.0) < 1.0:
         known = [(outcome, mirrored(one)) for outcome, one in known]
-    entries: list[Entry] = []
+    entries: list[PastVerdict] = []
     before: tuple[Outcome, Verdict] | None = None
     for outcome, one in known:
         entries.append(_entry(outcome, one, before))
@@ -136,7 +136,7 @@ def _history(known: list[tuple[Outcome, Verdict]]) -> PairHistory:
     )
 
 
-def _steps(entries: list[Entry]) -> list[RatioStep]:
+def _steps(entries: list[PastVerdict]) -> list[RatioStep]:
     """Return where the ratio steps: of its logarithm, which a pair that is turned only gives another sign."""
     known = [(entry, math.log(entry.verdict.ratio)) for entry in entries if entry.verdict.ratio]
     return [
@@ -150,12 +150,12 @@ def _steps(entries: list[Entry]) -> list[RatioStep]:
     ]
 
 
-def _entry(outcome: Outcome, verdict: Verdict, before: tuple[Outcome, Verdict] | None) -> Entry:
+def _entry(outcome: Outcome, verdict: Verdict, before: tuple[Outcome, Verdict] | None) -> PastVerdict:
     """Return one entry, with what changed since the one before."""
     comparison = outcome.comparison
     now = _facts(outcome, verdict)
     changed = changed_facts(_facts(*before), now) if before else {}
-    return Entry(
+    return PastVerdict(
         comparison=comparison.id,
         path=outcome.path,
         created_at=comparison.created_at,

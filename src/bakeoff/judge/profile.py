@@ -7,7 +7,7 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bakeoff.judge.explanation import Part, Profile
+from bakeoff.judge.explanation import ContenderProfile, MeanOverRounds
 from bakeoff.stats.intervals import fixed_interval
 from bakeoff.store.results import of_contender, of_purpose
 
@@ -52,24 +52,26 @@ def traced_rounds(records: Iterable[Record], label: str) -> dict[int, Traced]:
     }
 
 
-def profiles_of(outcome: Outcome, records: Sequence[Record]) -> list[Profile]:
+def profiles_of(outcome: Outcome, records: Sequence[Record]) -> list[ContenderProfile]:
     """Return what the traces of each ranked contender tell."""
     ranked = [one for one in outcome.contenders if one.status == "ranked"]
     found = [profile_of(one, records, Path(outcome.path)) for one in ranked]
     return [one for one in found if one is not None]
 
 
-def profile_of(one: ContenderOutcome, records: Sequence[Record], folder: Path) -> Profile | None:
+def profile_of(one: ContenderOutcome, records: Sequence[Record], folder: Path) -> ContenderProfile | None:
     """Return what a contender's traces tell; None for a contender that has no step time."""
     if one.median_step_s is None:
         return None
     mine = of_purpose(of_contender(records, one.label), "explain")
     seen = traced_rounds(records, one.label)
     if not seen:
-        return Profile(label=one.label, level="none", reason=_why_none(one, mine), rounds=0, step_s=one.median_step_s)
+        return ContenderProfile(
+            label=one.label, level="none", reason=_why_none(one, mine), rounds=0, step_s=one.median_step_s
+        )
     traced = list(seen.values())
     files = {record.trial.round_number: folder / record.trial.name for record in mine}
-    return Profile(
+    return ContenderProfile(
         label=one.label,
         level=traced[-1].level,
         reason=traced[-1].reason,
@@ -103,13 +105,13 @@ def _why_none(one: ContenderOutcome, mine: Sequence[Record]) -> str:
     return why_untraced(one.plan) or NOT_RUN
 
 
-def _part(traced: Sequence[Traced], of: Callable[[Share], float]) -> Part:
+def _part(traced: Sequence[Traced], of: Callable[[Share], float]) -> MeanOverRounds:
     """Return what is in each step, summed over its shares, with an interval over rounds by Student's t.
 
     Five rounds are too few for signed ranks at this confidence.
     """
     values = [math.fsum(map(of, one.shares)) for one in traced]
-    return Part(mean=_mean(values), interval=fixed_interval(values, CONFIDENCE))
+    return MeanOverRounds(mean=_mean(values), interval=fixed_interval(values, CONFIDENCE))
 
 
 def _profiled_ratio(traced: Sequence[Traced]) -> float | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
-from bakeoff.judge.explanation import Part
+from bakeoff.judge.explanation import MeanOverRounds
 from bakeoff.judge.reproduction import both, hole
 from bakeoff.spec.explained import GraphStage, NodeClass
 from bakeoff.spec.parts import PartOf, PublishedPart
@@ -14,7 +14,7 @@ from bakeoff.spec.parts import PartOf, PublishedPart
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.judge.explanation import Profile
+    from bakeoff.judge.explanation import ContenderProfile
     from bakeoff.judge.study import PointOutcome, StudyOutcome
     from bakeoff.spec.published import PublishedStudy
 
@@ -39,7 +39,7 @@ class PartLine(msgspec.Struct, frozen=True, kw_only=True):
     of: PartOf
     published: PublishedPart | None
     """None: the document gives no number."""
-    measured: Part | None
+    measured: MeanOverRounds | None
     """A share, 0 to 1; of launches their number. Counts of a graph are the same in every round and have no interval."""
     rounds: int = 0
     """Of traces, behind its interval."""
@@ -76,7 +76,7 @@ def part_lines(study: StudyOutcome, published: PublishedStudy) -> list[PartLine]
     return found
 
 
-def graph_lines(study: StudyOutcome, published: PublishedStudy) -> list[tuple[str, Profile]]:
+def graph_lines(study: StudyOutcome, published: PublishedStudy) -> list[tuple[str, ContenderProfile]]:
     """Return the profile of each row whose framework tells of its graph, with the names of comparison and row."""
     return [
         (f"{declared.name}, {row.name}", known)
@@ -86,13 +86,13 @@ def graph_lines(study: StudyOutcome, published: PublishedStudy) -> list[tuple[st
     ]
 
 
-def profile_of(point: PointOutcome, row: str) -> Profile | None:
+def profile_of(point: PointOutcome, row: str) -> ContenderProfile | None:
     """Return what was traced of a row's contender; None where nothing was."""
     label = point.point.rows.get(row)
     return next((one for one in point.profiles if one.label == label and one.rounds), None)
 
 
-def _measured(known: Profile, of: PartOf, is_processor: bool) -> tuple[Part | None, str]:  # noqa: FBT001 - a fact
+def _measured(known: ContenderProfile, of: PartOf, is_processor: bool) -> tuple[MeanOverRounds | None, str]:  # noqa: FBT001 - a fact
     """Return one part of a profile, or why it has none."""
     if of == "copies" and is_processor:
         return None, NO_DEVICE
@@ -102,7 +102,7 @@ def _measured(known: Profile, of: PartOf, is_processor: bool) -> tuple[Part | No
     if not known.stages:
         return None, NO_GRAPH
     share = _of_classes(known.stages, of) if of in get_args(NodeClass) else _of_passes(known.stages, of)
-    return (None, share) if isinstance(share, str) else (Part(mean=share), "")
+    return (None, share) if isinstance(share, str) else (MeanOverRounds(mean=share), "")
 
 
 def _of_classes(stages: Sequence[GraphStage], of: PartOf) -> float | str:

@@ -47,7 +47,7 @@ class RoundTime(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, turns=turns)
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class CountedBlocks(msgspec.Struct, frozen=True, kw_only=True):
     """Which blocks count, decided by counters alone: never by how long a block took."""
 
     cut: int
@@ -66,7 +66,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
         return [(turn, block) for turn, block in chosen if block.restored or block.first_step >= self.cut]
 
 
-def kept_blocks(timed: Sequence[Record]) -> Kept:
+def kept_blocks(timed: Sequence[Record]) -> CountedBlocks:
     """Return which blocks count of all timed trials of a comparison.
 
     A turn that was repeated because others disturbed it stands back for its repeat, for all contenders of the round
@@ -81,7 +81,7 @@ def kept_blocks(timed: Sequence[Record]) -> Kept:
         disturbed = {turn for turn, signals in turns.items() if is_disturbed(signals)}
         again = {block.repeats: block.turn for block in blocks if block.repeats is not None}
         attempts[place] = {turn: repeat for turn, repeat in again.items() if repeat not in disturbed}
-    return Kept(cut=frozen_cut(timed) or 0, attempts=attempts)
+    return CountedBlocks(cut=frozen_cut(timed) or 0, attempts=attempts)
 
 
 def repeated_turns(timed: Iterable[Record]) -> int:
@@ -111,7 +111,7 @@ def _place(record: Record) -> tuple[int, str]:
     return record.trial.round_number, "" if record.trial.resident else record.trial.contender.label
 
 
-def round_times(records: Iterable[Record], kept: Kept) -> dict[int, RoundTime]:
+def round_times(records: Iterable[Record], kept: CountedBlocks) -> dict[int, RoundTime]:
     """Return a contender's times by round, from the blocks that count."""
     times = {}
     for record in records:
@@ -127,7 +127,7 @@ def round_times(records: Iterable[Record], kept: Kept) -> dict[int, RoundTime]:
     return times
 
 
-def block_times(done: Sequence[Record], kept: Kept) -> list[BlockTime]:
+def block_times(done: Sequence[Record], kept: CountedBlocks) -> list[BlockTime]:
     """Return the mean step time of every timed block that counts."""
     return [
         BlockTime(
@@ -170,7 +170,7 @@ def frozen_cut(records: Iterable[Record]) -> int | None:
     return max(mser5(record.warm_steps_ns).steps for record in searched) if searched else None
 
 
-def pairs_of(ranked: Sequence[str], timed: Sequence[Record], rounds: int, kept: Kept) -> list[Pair]:
+def pairs_of(ranked: Sequence[str], timed: Sequence[Record], rounds: int, kept: CountedBlocks) -> list[Pair]:
     """Return every pair of ranked contenders, which are labels, with its log-ratio in each round."""
     mine = {label: of_contender(timed, label) for label in ranked}
     times = {label: round_times(records, kept) for label, records in mine.items()}
@@ -210,7 +210,7 @@ def _blocks(first: RoundTime, second: RoundTime) -> tuple[int, int]:
     return len(first.flagged) + len(second.flagged), len(first.turns) + len(second.turns)
 
 
-def steps_by_round(ranked: Sequence[str], timed: Sequence[Record], kept: Kept) -> dict[str, dict[int, float]]:
+def steps_by_round(ranked: Sequence[str], timed: Sequence[Record], kept: CountedBlocks) -> dict[str, dict[int, float]]:
     """Return the step time of every ranked contender in each of its rounds."""
     return {
         label: {

@@ -45,8 +45,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """It failed in words that may mean exhausted memory: that is what they mean where a smaller batch has run."""
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of the search for one contender."""
+class LargestBatch(msgspec.Struct, frozen=True, kw_only=True):
+    """How large a batch of one contender may be, as far as the search knows it."""
 
     plan: ContenderPlan
     label: str
@@ -79,7 +79,7 @@ class SearchOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
     search: Search
     path: str
-    found: list[Found]
+    found: list[LargestBatch]
     """In the order in which contenders were named."""
     damaged: list[str] = []
 
@@ -95,7 +95,9 @@ def judge_search(folder: Path) -> SearchOutcome:
     return SearchOutcome(search=search, path=str(folder), found=found, damaged=known.damaged)
 
 
-def found_of(search: Search, plan: ContenderPlan, records: Mapping[str, Record], certificate: Certificate) -> Found:
+def found_of(
+    search: Search, plan: ContenderPlan, records: Mapping[str, Record], certificate: Certificate
+) -> LargestBatch:
     """Return the result for one contender."""
     label = plan.contender.label
     mine = of_contender(records.values(), label)
@@ -105,7 +107,7 @@ def found_of(search: Search, plan: ContenderPlan, records: Mapping[str, Record],
     if any(record.outcome in TOO_MUCH and record.trial.purpose == "certify" for record in mine):
         reason += f"; its certificate needs batch {search.plan.batch_size:,}: name a smaller --batch-size"
     done = [record for record in mine if record.outcome == "done" and record.trial.purpose != "program"]
-    return Found(
+    return LargestBatch(
         plan=plan,
         label=label,
         state=state,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.judge.comparison import judge_comparison
-from bakeoff.judge.explanation import Profile
+from bakeoff.judge.explanation import ContenderProfile
 from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.profile import profiles_of
 from bakeoff.spec.errors import BakeoffError
@@ -32,7 +32,7 @@ class PointOutcome(msgspec.Struct, frozen=True, kw_only=True):
     point: Point
     outcome: Outcome | None = None
     """None where no comparison was begun."""
-    profiles: list[Profile] = []
+    profiles: list[ContenderProfile] = []
     """What the contenders' steps consist of, where the study asks for traces."""
     reason: str = ""
     """Why there is no outcome, or why it is not finished, in a sentence; empty where all is well."""

@@ -170,7 +170,7 @@ def peak_resident_bytes() -> int | None:
     return peak
 
 
-class Peak:
+class ResidentPeak:
     """The peak resident size of this process from now on, without what bakeoff itself takes on the way.
 
     Where the system cannot reset its own reading, it is that of the whole process.

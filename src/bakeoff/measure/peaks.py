@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from bakeoff.measure.clock import Clock
 
 
-class Probe(Timed, Protocol):
+class TimedProbe(Timed, Protocol):
     """One operation that is run again and again."""
 
     def read(self) -> NDArray[np.float64]:
         """Return the first row of the last result."""
 
 
-class Sizes(msgspec.Struct, frozen=True, kw_only=True):
+class ProbeSizes(msgspec.Struct, frozen=True, kw_only=True):
     """How much is computed: about two seconds in all."""
 
     smallest: int = 64
@@ -55,7 +55,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     """Sums of long arrays, each waited for."""
 
 
-SIZES = Sizes()
+SIZES = ProbeSizes()
 
 WRONG = 0.05
 """Of the largest value of a row, by how much a product's row may differ from NumPy's in float64: half precision keeps
@@ -68,7 +68,7 @@ PERIOD = 4099
 """Values that are drawn for a matrix and then repeated: a prime, so that no two rows of any size here are alike."""
 
 
-def products(make: Callable[[NDArray[np.float32], NDArray[np.float32]], Probe], clock: Clock) -> list[Timing]:
+def products(make: Callable[[NDArray[np.float32], NDArray[np.float32]], TimedProbe], clock: Clock) -> list[Timing]:
     """Time products of square matrices of growing sizes, and the fastest size once more.
 
     Raises ValueError where a product's first row is not the product's.
@@ -93,7 +93,7 @@ def macs_per_s(timing: Timing) -> float:
 
 
 def _product(
-    make: Callable[[NDArray[np.float32], NDArray[np.float32]], Probe], clock: Clock, size: int, blocks: int
+    make: Callable[[NDArray[np.float32], NDArray[np.float32]], TimedProbe], clock: Clock, size: int, blocks: int
 ) -> Timing:
     """Time the product of two matrices of this size."""
     left, right = matrix(size, 1), matrix(size, 2)
@@ -119,7 +119,7 @@ def _check(row: NDArray[np.float64], expected: NDArray[np.float64]) -> None:
         raise ValueError(msg)
 
 
-def sums(make: Callable[[int], Probe], clock: Clock, count: int) -> Timing:
+def sums(make: Callable[[int], TimedProbe], clock: Clock, count: int) -> Timing:
     """Time the sum of two arrays of so many ones onto the first; raise ValueError where the sum is wrong."""
     probe = make(count)
     stepper = Stepper(probe, [None], clock)

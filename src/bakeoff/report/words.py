@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
-    from bakeoff.judge.search import Found
+    from bakeoff.judge.search import LargestBatch
     from bakeoff.measure.system_settings import Facts
     from bakeoff.spec.comparison import Comparison
 
@@ -72,14 +72,14 @@ def _gpu(machine: dict[str, str | int | float | None]) -> str:
     return f"{machine['gpu']} ({', '.join(said)})" if said else str(machine["gpu"])
 
 
-def measured_line(contenders: Iterable[ContenderOutcome | Found], bakeoff: str, created_at: str) -> str:
+def measured_line(contenders: Iterable[ContenderOutcome | LargestBatch], bakeoff: str, created_at: str) -> str:
     """Return when the figures were measured, and by which versions."""
     versions = packages(contenders)
     measured = f"Measured on {created_at.partition('T')[0]} with bakeoff {bakeoff}"
     return f"{measured}; {versions}" if versions else measured
 
 
-def packages(contenders: Iterable[ContenderOutcome | Found]) -> str:
+def packages(contenders: Iterable[ContenderOutcome | LargestBatch]) -> str:
     """Return every package: "jax 0.9.2 (jax@0.9.2) and 0.10.2 (jax@0.10.2), flax 0.12.8"; empty where none is known.
 
     Dozens of libraries for a GPU stand in the environment's table alone.

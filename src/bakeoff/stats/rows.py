@@ -60,7 +60,7 @@ class Shares(NamedTuple):
     second: Sequence[float]
 
 
-class Found(NamedTuple):
+class RowInterval(NamedTuple):
     """What is known of one row."""
 
     interval: Interval | None
@@ -112,26 +112,28 @@ def raced(pairs: Sequence[tuple[float, float]], steps_s: tuple[float, float]) ->
     return Raced(*steps_s, wider * float(np.std(second - first)), wider * float(np.std(first)), rounds - 1)
 
 
-def told_apart(rows: Sequence[Shares], known: Raced | None, *, tested: Sequence[bool], tables: int = 1) -> list[Found]:
+def told_apart(
+    rows: Sequence[Shares], known: Raced | None, *, tested: Sequence[bool], tables: int = 1
+) -> list[RowInterval]:
     """Return each row's interval in seconds, at the level that Holm's procedure holds it to, and whether it has no 0.
 
     Rows that are not `tested`, because they are small on both sides, count for nothing. There are so many `tables`, of
     which this is one. With too few rounds of the race or of traces there is no interval.
     """
     if known is None or not rows or len(rows[0].first) < MIN_VALUES:
-        return [Found(None, told_apart=False) for _ in rows]
+        return [RowInterval(None, told_apart=False) for _ in rows]
     level = (LEVEL - SCALE_LEVEL) / tables
     sides = [_row(row, known) for row in rows]
     chances = [_chance(one, known) if is_tested else 1.0 for one, is_tested in zip(sides, tested, strict=True)]
     order = sorted(range(len(chances)), key=lambda index: chances[index])
     count = sum(tested)
-    found: dict[int, Found] = {}
+    found: dict[int, RowInterval] = {}
     is_going_on, held = True, level / max(1, count)
     for rank, index in enumerate(order):
         if is_going_on:
             held = level / max(1, count - rank)
             is_going_on = rank < count and chances[index] <= held
-        found[index] = Found(_interval(sides[index], known, held), is_going_on)
+        found[index] = RowInterval(_interval(sides[index], known, held), is_going_on)
     return [found[index] for index in range(len(rows))]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.verdict import Interval
 
 
-class Limits(NamedTuple):
+class TimerCriteria(NamedTuple):
     """What decides whether a timer passes.
 
     allowed     how far a clock may be wrong: the default margin of equality, since a larger error could turn a verdict.
@@ -33,7 +33,7 @@ class Limits(NamedTuple):
     widest: float = math.log(1.5)
 
 
-LIMITS = Limits()
+LIMITS = TimerCriteria()
 
 NARROWER = 0.4
 """How much narrower the interval of all passes may turn out than the square root of their number says: that of a first

@@ -38,7 +38,7 @@ CHUNK, CHUNK_BYTES = 100, 1 << 24
 """Permutations that are looked at together: so many, or as many whose sums stay near the processor's cache."""
 
 
-class Step(NamedTuple):
+class ChangePoint(NamedTuple):
     """A place where a series steps."""
 
     place: int
@@ -51,7 +51,7 @@ class Step(NamedTuple):
     """The share of orders of the values, of those drawn, in which some step is at least as clear."""
 
 
-def steps(values: Sequence[float]) -> list[Step]:
+def steps(values: Sequence[float]) -> list[ChangePoint]:
     """Return every step of a series, in its order; none in fewer than FEWEST values.
 
     Parts of the series are divided one after another where their two sides are furthest apart, until the next division
@@ -71,7 +71,7 @@ def steps(values: Sequence[float]) -> list[Step]:
         found[index] = p
     middles = {low: float(np.median(series[low:high])) for low, high in pairwise(bounds)}
     return [
-        Step(place=index, before=middles[low], after=middles[index], p=found[index])
+        ChangePoint(place=index, before=middles[low], after=middles[index], p=found[index])
         for low, index in pairwise(bounds[:-1])
     ]
 

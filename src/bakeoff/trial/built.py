@@ -82,7 +82,7 @@ class Running:
     """The reading before the first step."""
     ties: Ties
     saved: SavedState
-    peak: memory.Peak
+    peak: memory.ResidentPeak
     """Of the resident memory, from before the first step on."""
     drops: bool = False
     """Whether the model has Dropout."""
@@ -134,7 +134,7 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     del model
     feed = feed_of(trial, step, opened.batches)
     batches = feed or resident(step, opened.batches)
-    peak = memory.Peak()
+    peak = memory.ResidentPeak()
     if hasattr(step, "reset_device_peak"):
         step.reset_device_peak()
     stepper = Stepper(step, batches, clock)

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.report.conftest import outcome, plan, ranked, verdict
 
-from bakeoff.judge.explanation import Cause, Explanation, Gap, Part, Profile, Row, Suspect, Unjudged
+from bakeoff.judge.explanation import Cause, ContenderProfile, Explanation, Gap, MeanOverRounds, Row, Suspect, Unjudged
 from bakeoff.judge.outcome import ContenderOutcome
 from bakeoff.spec.explained import GraphStage, OperationKind, Phase
 from bakeoff.spec.verdict import Interval
@@ -100,9 +100,9 @@ def gap(first: str, second: str, *, by_layer: bool = True) -> Gap:
     )
 
 
-def profile(label: str, step_s: float, **more: object) -> Profile:
+def profile(label: str, step_s: float, **more: object) -> ContenderProfile:
     """Make what one contender's traces hold."""
-    made = Profile(
+    made = ContenderProfile(
         label=label,
         level="layers",
         rounds=5,
@@ -111,9 +111,9 @@ def profile(label: str, step_s: float, **more: object) -> Profile:
         inferred_share=0.35,
         mixed_share=0.03,
         unattributed_share=0.06,
-        compute=Part(mean=0.93, interval=Interval(estimate=0.93, low=0.91, high=0.95)),
-        copies=Part(mean=0.0),
-        launches=Part(mean=1166.0),
+        compute=MeanOverRounds(mean=0.93, interval=Interval(estimate=0.93, low=0.91, high=0.95)),
+        copies=MeanOverRounds(mean=0.0),
+        launches=MeanOverRounds(mean=1166.0),
         events_per_step=1244.0,
         stages=[
             GraphStage(nodes={"expensive": 120, "cheap": 4000, "no op": 5000}),
@@ -260,7 +260,7 @@ def kinds_alone() -> Explanation:
 def nobody() -> Explanation:
     """A single contender, whose framework has no profile."""
     alone = contender("torch", STEPS_S["torch"])
-    nothing = Profile(
+    nothing = ContenderProfile(
         label="torch", level="none", reason="no profiler on this device", rounds=0, step_s=STEPS_S["torch"]
     )
     return Explanation(outcome=outcome([alone], []), profiles=[nothing], gaps=[])

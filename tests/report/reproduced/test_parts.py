@@ -10,7 +10,7 @@ from tests.report.shown import data_of, printed
 
 from bakeoff.judge.claim_quantity import quantity, standing_of
 from bakeoff.judge.claims import judged
-from bakeoff.judge.explanation import Part, Profile
+from bakeoff.judge.explanation import ContenderProfile, MeanOverRounds
 from bakeoff.judge.reproduced_parts import NO_DEVICE, NO_GRAPH, part_lines
 from bakeoff.judge.study import PointOutcome, StudyOutcome
 from bakeoff.report.forms.pictures import render
@@ -28,16 +28,16 @@ ROWS = {"TensorFlow": "tensorflow", "XLA, by JAX": "jax", "torch.compile": "torc
 FOUR = ("pruning", "constant folding", "arithmetic", "dependency")
 
 
-def profile(label: str, stages: list[GraphStage]) -> Profile:
+def profile(label: str, stages: list[GraphStage]) -> ContenderProfile:
     """Make a contender's profile."""
-    return Profile(
+    return ContenderProfile(
         label=label,
         level="layers",
         rounds=5,
         step_s=0.01,
-        compute=Part(mean=0.9132, interval=Interval(estimate=0.9132, low=0.9, high=0.93)),
-        copies=Part(mean=0.0),
-        launches=Part(mean=76649.0),
+        compute=MeanOverRounds(mean=0.9132, interval=Interval(estimate=0.9132, low=0.9, high=0.93)),
+        copies=MeanOverRounds(mean=0.0),
+        launches=MeanOverRounds(mean=76649.0),
         stages=stages,
         facts={"fusions": 12, "instructions_after": 60},
     )

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.report.conftest import certificate, comparison, plan
 
-from bakeoff.judge.search import Attempt, Found, SearchOutcome
+from bakeoff.judge.search import Attempt, LargestBatch, SearchOutcome
 from bakeoff.spec.comparison import Search
 from bakeoff.spec.record import Memory
 
@@ -29,11 +29,11 @@ def attempt(batch_size: int, megabytes: int | None, *, device: bool = False, fit
     )
 
 
-def found(label: str, attempts: list[Attempt], state: str, reason: str = "") -> Found:
+def found(label: str, attempts: list[Attempt], state: str, reason: str = "") -> LargestBatch:
     """Make what was found for one contender."""
     good = [one.batch_size for one in attempts if one.fits]
     bad = [one.batch_size for one in attempts if not one.fits]
-    return Found(
+    return LargestBatch(
         plan=plan(label),
         label=label,
         state=state,
@@ -47,7 +47,7 @@ def found(label: str, attempts: list[Attempt], state: str, reason: str = "") -> 
     )
 
 
-def search(contenders: list[Found], **changes: object) -> SearchOutcome:
+def search(contenders: list[LargestBatch], **changes: object) -> SearchOutcome:
     """Make the outcome of a search."""
     asked = comparison([one.label for one in contenders], excluded={"other": "no module named 'other' <i>"})
     asked = msgspec.structs.replace(asked, id="mlp-mnist-max-4f2a", command="bakeoff run mlp-mnist --max-batch")

@@ -19,7 +19,7 @@ from bakeoff.spec.protocol import MeasurePeaks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bakeoff.judge.light import Place
+    from bakeoff.judge.light import PeakKey
     from bakeoff.spec.record import Record
 
 FOLDER = "peaks"
@@ -31,7 +31,7 @@ MEASURING = ("measure/peaks.py", "measure/clock.py", "trial/peaks.py")
 
 def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint]:
     """Want a reading of each contender's framework, unless one that was made before holds, and adopt the best."""
-    places: dict[Place, Record] = {}
+    places: dict[PeakKey, Record] = {}
     for plan in state.racing():
         if plan.devices > 1:
             continue  # a device's peak is that of the same contender on one
@@ -60,7 +60,7 @@ def _read(session: Session) -> None:
     session.ask(MeasurePeaks())
 
 
-def best_of_others(like: Record, place: Place, known: list[Record]) -> Record | None:
+def best_of_others(like: Record, place: PeakKey, known: list[Record]) -> Record | None:
     """Return the best remembered reading for a place of this machine, if it is better than all that are known."""
     every = [one.record for one in everything(_kind(like, place))]
     found = [record for record in every if record.peaks is not None and is_calm(record.peaks)]
@@ -96,7 +96,7 @@ def _kind_of(record: Record) -> str:
     return _kind(record, place_of(record.trial.contender.options))
 
 
-def _kind(record: Record, place: Place) -> str:
+def _kind(record: Record, place: PeakKey) -> str:
     """Return the folder of all readings for one place of a machine; a scripted clock's are no other's."""
     return f"{FOLDER}/{digest([code_sha256(MEASURING), sorted(record.machine.items()), record.clock, list(place)])}"
 

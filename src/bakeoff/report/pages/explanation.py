@@ -19,7 +19,7 @@ from bakeoff.report.words import machine_line, measured_line
 from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
-    from bakeoff.judge.explanation import Explanation, Gap, Part, Profile, Row, Suspect
+    from bakeoff.judge.explanation import ContenderProfile, Explanation, Gap, MeanOverRounds, Row, Suspect
     from bakeoff.spec.verdict import Interval
 
 VERSION = 1
@@ -120,11 +120,11 @@ def _data(explanation: Explanation) -> dict[str, Any]:
     return told
 
 
-def _profile(profile: Profile) -> dict[str, Any]:
+def _profile(profile: ContenderProfile) -> dict[str, Any]:
     """Return one profile; what varies over rounds has its interval beside it."""
     fields: dict[str, Any] = msgspec.to_builtins(profile)
     for name, key in (("compute", "compute_share"), ("copies", "copy_share"), ("launches", "launches_per_step")):
-        part: Part | None = getattr(profile, name)
+        part: MeanOverRounds | None = getattr(profile, name)
         del fields[name]
         fields |= {key: part.mean if part else None, f"{key}_interval": bounds(part.interval) if part else None}
     return fields

@@ -12,7 +12,7 @@ from bakeoff.report.units import listed
 from bakeoff.spec.parts import OF_STEPS
 
 if TYPE_CHECKING:
-    from bakeoff.judge.explanation import Profile
+    from bakeoff.judge.explanation import ContenderProfile
     from bakeoff.judge.reproduced_parts import PartLine
     from bakeoff.judge.study import StudyOutcome
     from bakeoff.spec.parts import PartOf
@@ -132,7 +132,7 @@ def _value(value: float, line: PartLine) -> str:
     return f"{100 * value:.3g} %" if value else "0 %"
 
 
-def _facts(known: list[tuple[str, Profile]]) -> Table:
+def _facts(known: list[tuple[str, ContenderProfile]]) -> Table:
     """Return fusions, graphs and their breaks, of the frameworks that tell them."""
     names = ("fusions", "fused_kernels", "graphs", "graph_breaks", "instructions_before", "instructions_after")
     lines = [

@@ -33,7 +33,7 @@ from bakeoff.spec.text import count
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bakeoff.judge.explanation import Profile
+    from bakeoff.judge.explanation import ContenderProfile
     from bakeoff.judge.reproduced_epochs import EpochLine
     from bakeoff.judge.reproduced_parts import PartLine
     from bakeoff.judge.reproduced_scaling import OverheadLine
@@ -315,7 +315,7 @@ def _part(line: PartLine) -> dict[str, Any]:
     }
 
 
-def _graph(comparison: str, profile: Profile) -> dict[str, Any]:
+def _graph(comparison: str, profile: ContenderProfile) -> dict[str, Any]:
     """Return what the compiler of one contender made of its graph, and what it says of it."""
     stages = msgspec.to_builtins(profile.stages)
     return {"comparison": comparison, "contender": profile.label, "stages": stages, "facts": profile.facts}

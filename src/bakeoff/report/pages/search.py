@@ -16,7 +16,7 @@ from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
-    from bakeoff.judge.search import Attempt, Found, SearchOutcome
+    from bakeoff.judge.search import Attempt, LargestBatch, SearchOutcome
     from bakeoff.spec.comparison import Search
     from bakeoff.spec.record import Memory
 
@@ -66,7 +66,7 @@ def headline(outcome: SearchOutcome) -> str:
     return f"Largest batch that {verb}: {listed(f'{one.label} {largest(one)}' for one in _ordered(outcome))}."
 
 
-def largest(one: Found) -> str:
+def largest(one: LargestBatch) -> str:
     """Return the largest batch in words: a bound where the search has not ended by itself."""
     if one.state == "uncertified" or one.largest is None:
         return "none" if one.state == "nothing" else "not known"
@@ -140,12 +140,12 @@ def _work(outcome: SearchOutcome) -> str:
     return f"{', '.join([*parts, *(['/'.join(precisions)] if precisions else [])])}: the largest batch"
 
 
-def _ordered(outcome: SearchOutcome) -> list[Found]:
+def _ordered(outcome: SearchOutcome) -> list[LargestBatch]:
     """Return what was found, the largest first."""
     return sorted(outcome.found, key=lambda one: -(one.largest or 0))
 
 
-def _cells(one: Found) -> list[str]:
+def _cells(one: LargestBatch) -> list[str]:
     """Return the cells of one contender."""
     beyond = one.at_too_large
     too_large = "" if one.too_large is None else f"{one.too_large:,}"
@@ -210,7 +210,7 @@ def _data(outcome: SearchOutcome) -> dict[str, Any]:
     return plain
 
 
-def _fields(one: Found) -> dict[str, Any]:
+def _fields(one: LargestBatch) -> dict[str, Any]:
     """Return what was found for one contender."""
     fields: dict[str, Any] = msgspec.to_builtins(one)
     del fields["plan"], fields["certificate"]

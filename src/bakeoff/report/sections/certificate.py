@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
-    from bakeoff.judge.search import Found
+    from bakeoff.judge.search import LargestBatch
     from bakeoff.spec.verdict import Certificate
 
 _WORDS = {
@@ -64,7 +64,7 @@ def same_work_within(outcome: Outcome) -> str:
     return verified(outcome.contenders, f" ({found})" if found else "")
 
 
-def verified(contenders: Sequence[ContenderOutcome | Found], within: str = "") -> str:
+def verified(contenders: Sequence[ContenderOutcome | LargestBatch], within: str = "") -> str:
     """Return which of these are shown to do the same work, in a few words, and behind them `within`."""
     certificates = [one.certificate for one in contenders if one.certificate]
     held = [one.contender for one in certificates if one.passed and not one.ready_made]

@@ -15,7 +15,7 @@ from bakeoff.report.units import percent, rounded
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bakeoff.judge.explanation import Explanation, Gap, Place, Row
+    from bakeoff.judge.explanation import Explanation, Gap, Row, RowKey
     from bakeoff.report.gaps import Scale
 
 MOST_LINES = 8
@@ -103,7 +103,7 @@ def _side_by_side(explanation: Explanation, head: str, rows: Callable[[Gap], lis
 
 def _sides(gaps: Sequence[Gap], main: Gap, labels: Sequence[str], rows: Callable[[Gap], list[Row]]) -> list[_Side]:
     """Return a line for each part that any gap has, what differs most first; what nobody names took no time."""
-    found: dict[Place, list[tuple[Gap, Row]]] = {}
+    found: dict[RowKey, list[tuple[Gap, Row]]] = {}
     for gap in gaps:
         for row in rows(gap):
             found.setdefault(row.place, []).append((gap, row))

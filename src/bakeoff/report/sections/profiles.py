@@ -12,7 +12,7 @@ from bakeoff.report.units import UNKNOWN, duration, percent, rounded
 from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
-    from bakeoff.judge.explanation import Explanation, Part, Profile
+    from bakeoff.judge.explanation import ContenderProfile, Explanation, MeanOverRounds
 
 MOST_COST = 1.25
 """From this ratio of a profiled step to a plain one on a reader is warned: a fifth of such a step is the profiler's."""
@@ -67,7 +67,7 @@ def cautions(explanation: Explanation) -> list[str]:
     ]
 
 
-def _sentence(profile: Profile) -> str:
+def _sentence(profile: ContenderProfile) -> str:
     """Return what one profile holds, what of it follows from rules, and what it cost."""
     if profile.level == "none":
         return f"{profile.label} has no profile{_reason(profile)}."
@@ -81,7 +81,7 @@ def _sentence(profile: Profile) -> str:
     return f"{said}."
 
 
-def _reason(profile: Profile) -> str:
+def _reason(profile: ContenderProfile) -> str:
     """Return why a profile is no better, in brackets."""
     return f" ({profile.reason.rstrip('.')})" if profile.reason else ""
 
@@ -125,7 +125,7 @@ def _table(explanation: Explanation) -> Table:
     return Table(heads, lines, words=2)
 
 
-def _share(part: Part | None) -> str:
+def _share(part: MeanOverRounds | None) -> str:
     """Return a share of the step, with its interval where there is one."""
     if part is None:
         return UNKNOWN
@@ -134,7 +134,7 @@ def _share(part: Part | None) -> str:
     return f"{percent(part.mean)} ({percent(max(0.0, part.interval.low))} to {percent(min(1.0, part.interval.high))})"
 
 
-def _number(part: Part | None) -> str:
+def _number(part: MeanOverRounds | None) -> str:
     """Return a number of operations; a mean may have a fraction."""
     if part is None:
         return UNKNOWN
