@@ -8,7 +8,7 @@ interval is boundary and estimate at once, which is what the present procedure (
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from bakeoff.spec.verdict import Interval, Verdict, VerdictKind
 from bakeoff.stats.anytime import anytime_interval
@@ -16,6 +16,7 @@ from bakeoff.stats.first.boundaries import LOOKS, check_family
 from bakeoff.stats.first.futility import MIN_ROUNDS, hopeless
 from bakeoff.stats.first.intervals import centre, pair_interval
 from bakeoff.stats.pairs import Ended, Pair, Stopped, beside_the_size, judge_interval
+from bakeoff.stats.size import Narrow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,18 +27,8 @@ NARROWEST = 1e-6
 """Margins below this count as no margin: no step time can be measured to a millionth."""
 
 
-class Narrow(NamedTuple):
-    """When how-much calls an interval narrow: its half-width, as a logarithm, is at most one of two limits.
-
-    half_width  5 % of the ratio
-    share       a quarter of the difference: of a ratio of 2 nobody asks for the third digit
-    """
-
-    half_width: float = math.log1p(0.05)
-    share: float = 0.25
-
-
-NARROW = Narrow()
+NARROW = Narrow(half_width=math.log1p(0.05), share=0.25)
+"""Of comparisons that this procedure decides, whatever the present one calls narrow."""
 
 
 class _Progress:
