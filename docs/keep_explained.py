@@ -22,7 +22,7 @@ from bakeoff.judge.explained import explain
 from bakeoff.report.forms.json import to_json
 from bakeoff.report.forms.markdown import escaped, to_markdown
 from bakeoff.report.forms.pictures import DRAWING
-from bakeoff.report.gallery.found import Found
+from bakeoff.report.gallery.found import PageSource
 from bakeoff.report.gallery.records import folders, packed
 from bakeoff.report.pages import page_of
 from bakeoff.report.redacted import Redaction
@@ -55,7 +55,7 @@ WIDTH = 120
 
 def contents(name: str, folder: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the files of an explanation: how each name ends, and its content."""
-    explanation, found = explain(folder), Found("comparison", folder, name)
+    explanation, found = explain(folder), PageSource("comparison", folder, name)
     redaction = Redaction(sharing_redactor(), explanation, folders(found))
     said = redaction.of(explanation)
     # Without its folder a comparison is called by its id, by which whoever has its records explains it again.

@@ -14,7 +14,7 @@ from bakeoff.race.progress import RoundEnded
 from bakeoff.store.results import comparisons
 from bakeoff.tracking import content
 from bakeoff.tracking.content import runs_of
-from bakeoff.tracking.following import Change, following
+from bakeoff.tracking.following import ComparisonUpdate, following
 from bakeoff.tracking.run import TrackedRun
 from bakeoff.tracking.sending import Sent, send
 from bakeoff.tracking.tensorboard import TensorboardTracker
@@ -61,7 +61,7 @@ class Kept:
         self.is_closed = True
 
 
-def read(change: Change) -> list[TrackedRun]:
+def read(change: ComparisonUpdate) -> list[TrackedRun]:
     """Return a comparison's runs as they are."""
     return runs_of(change.folder, None, is_running=change.is_running)
 
@@ -152,7 +152,7 @@ def test_a_tracker_that_stays_down_lacks_everything(race: Race, tmp_path: Path) 
     tracker, warnings = Kept(), []
     tracker.is_down = True
     folders = comparisons(tmp_path / "results") * 2
-    changes = [Change(folder, is_running=False) for folder in folders]
+    changes = [ComparisonUpdate(folder, is_running=False) for folder in folders]
     sent = send(changes, tracker, read, warnings.append)
     assert (sent.missing, sent.runs, warnings, tracker.asked) == (folders[:1], [], ["nobody is there"], 1)
     tracker.is_down = False

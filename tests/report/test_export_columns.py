@@ -6,7 +6,7 @@ import msgspec
 from tests.explaining.test_causes import block, record
 from tests.report.conftest import JAX, TORCH, outcome, verdict
 
-from bakeoff.report.export.blocks import BLOCKS, Timed
+from bakeoff.report.export.blocks import BLOCKS, BlockRow
 from bakeoff.report.export.verdicts import VERDICTS, decided_pairs
 from bakeoff.spec.record import Signals
 
@@ -47,12 +47,12 @@ def test_every_column_of_a_block_is_its_own_field() -> None:
     )
     one = block(turn=1, first_step=2, lead_steps=3, lead_ns=4, restore_ns=5, asked_ns=8, elapsed_ns=6, compilations=7)
     one = msgspec.structs.replace(one, repeats=0, signals=signals)
-    (row,) = BLOCKS.rows([Timed(outcome([TORCH], []), TORCH, record("torch", one), one, False)])  # noqa: FBT003
+    (row,) = BLOCKS.rows([BlockRow(outcome([TORCH], []), TORCH, record("torch", one), one, False)])  # noqa: FBT003
     for part in (one, signals):
         for name in set(part.__struct_fields__) & set(row) - {"steal_share"}:
             assert row[name] == getattr(part, name), name
     assert (row["steal_share"], row["counts"], row["steps"]) == (None, False, 10)
     assert row["disturbed"]
     calm = msgspec.structs.replace(one, signals=msgspec.structs.replace(signals, foreign_share=0.0, steal_share=0.0))
-    (row,) = BLOCKS.rows([Timed(outcome([TORCH], []), TORCH, record("torch", calm), calm, True)])  # noqa: FBT003
+    (row,) = BLOCKS.rows([BlockRow(outcome([TORCH], []), TORCH, record("torch", calm), calm, True)])  # noqa: FBT003
     assert (row["disturbed"], row["counts"]) == (False, True)

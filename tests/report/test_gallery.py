@@ -20,7 +20,7 @@ from tests.report.browser import tools
 
 from bakeoff.judge.outcome import Outcome
 from bakeoff.report.gallery.card import Card, card_of
-from bakeoff.report.gallery.found import Found, found_in
+from bakeoff.report.gallery.found import PageSource, found_in
 from bakeoff.report.gallery.picture import MOST_PAIRS, small
 from bakeoff.report.gallery.site import Site, data
 from bakeoff.report.pages import page_of
@@ -42,7 +42,7 @@ def made(folder: Path, outcome: Outcome) -> tuple[list[Card], str]:
     cards = script("gallery").cards(NUMBER)
     wild = msgspec.structs.replace(cards[0], headline=WILD, title=WILD, created_at="2027-01-01T00:00")
     site = Site(folder, "Gallery", "none", None)
-    real = site.make(Found("comparison", folder, wild.slug, study="a-study"), [], outcome, "")
+    real = site.make(PageSource("comparison", folder, wild.slug, study="a-study"), [], outcome, "")
     assert real.headline == page.headline
     cards = [wild, *cards[1:]]
     for card in cards[1:]:

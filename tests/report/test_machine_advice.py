@@ -9,7 +9,7 @@ import pytest
 from bakeoff.measure.cores import one_of_each_core
 from bakeoff.measure.neighbours import MOST, busiest, watched
 from bakeoff.measure.noise import Noise
-from bakeoff.report.machine_advice import Limits, advise, advise_calm
+from bakeoff.report.machine_advice import ProcessLimits, advise, advise_calm
 
 GOOD = {
     "processor": "AMD EPYC",
@@ -21,7 +21,7 @@ GOOD = {
     "huge_pages": "madvise",
     "address_layout": "random",
 }
-ROOM = Limits(usable=4, available_bytes=16_000_000_000)
+ROOM = ProcessLimits(usable=4, available_bytes=16_000_000_000)
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_each_setting_that_costs_has_its_advice(
     facts: dict[str, str], now: dict[str, int], limits: dict[str, float], about: str, do: str
 ) -> None:
     """One setting that is not as it should be gives one advice, with what to do and why."""
-    allowed = {name: getattr(ROOM, name) for name in Limits.__struct_fields__} | limits
-    (advice,) = advise(GOOD | facts, now, Limits(**allowed))
+    allowed = {name: getattr(ROOM, name) for name in ProcessLimits.__struct_fields__} | limits
+    (advice,) = advise(GOOD | facts, now, ProcessLimits(**allowed))
     assert advice.about == about
     assert do in advice.do
     assert advice.why
@@ -53,7 +53,7 @@ def test_each_setting_that_costs_has_its_advice(
 def test_where_all_is_well_or_unknown_nothing_is_advised() -> None:
     """A machine that is set for measuring, and one that tells nothing, get no advice."""
     assert advise(GOOD, {"swap_used_bytes": 0}, ROOM) == []
-    assert advise(dict.fromkeys(GOOD), {"swap_used_bytes": None}, Limits()) == []
+    assert advise(dict.fromkeys(GOOD), {"swap_used_bytes": None}, ProcessLimits()) == []
 
 
 def test_busy_processes_are_named() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.store.locks import is_locked, locked
-from bakeoff.tracking.following import Change, as_they_are, comparisons_in, following
+from bakeoff.tracking.following import ComparisonUpdate, as_they_are, comparisons_in, following
 
 LOOK_S = 0.001
 
@@ -41,11 +41,11 @@ def test_a_comparison_is_yielded_with_its_new_records(tmp_path: Path) -> None:
     folder = begun(tmp_path / "a", "r01-x")
     with locked(folder, "comparison"):
         changes = following([folder], LOOK_S)
-        assert next(changes) == Change(folder, is_running=True)
+        assert next(changes) == ComparisonUpdate(folder, is_running=True)
         begun(folder, "r01-y", "r02-x")
-        assert next(changes) == Change(folder, is_running=True)
+        assert next(changes) == ComparisonUpdate(folder, is_running=True)
         (folder / "end.json").write_text("{}")
-        assert next(changes) == Change(folder, is_running=False)
+        assert next(changes) == ComparisonUpdate(folder, is_running=False)
         assert list(changes) == []
 
 
@@ -58,12 +58,12 @@ def test_a_study_is_followed_to_its_last_comparison(tmp_path: Path) -> None:
     assert comparisons_in([study, first]) == [first]
     with locked(study, "study"):
         changes = following([study], LOOK_S)
-        assert next(changes) == Change(first, is_running=True)
+        assert next(changes) == ComparisonUpdate(first, is_running=True)
         (first / "end.json").write_text("{}")
-        assert next(changes) == Change(first, is_running=False)
+        assert next(changes) == ComparisonUpdate(first, is_running=False)
         begun(second, "r01-x")
-        assert next(changes) == Change(second, is_running=True)
-    assert list(changes) == [Change(second, is_running=False)]
+        assert next(changes) == ComparisonUpdate(second, is_running=True)
+    assert list(changes) == [ComparisonUpdate(second, is_running=False)]
 
 
 def test_what_does_not_run_is_yielded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,10 @@ def test_what_does_not_run_is_yielded_once(tmp_path: Path, monkeypatch: pytest.M
     ended, left = begun(tmp_path / "a", "r01-x"), begun(tmp_path / "b")
     (ended / "end.json").write_text("{}")
     monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it waits"))
-    assert list(following([ended, left])) == [Change(ended, is_running=False), Change(left, is_running=False)]
+    assert list(following([ended, left])) == [
+        ComparisonUpdate(ended, is_running=False),
+        ComparisonUpdate(left, is_running=False),
+    ]
 
 
 def test_what_is_written_between_two_looks_is_not_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,8 +101,8 @@ def test_whether_a_comparison_runs_is_seen_without_following_it(tmp_path: Path) 
     study.mkdir()
     (study / "study.json").write_text("{}")
     inner, alone = begun(study / "a"), begun(tmp_path / "b")
-    assert as_they_are([study, alone, alone]) == [Change(inner, False), Change(alone, False)]  # noqa: FBT003
+    assert as_they_are([study, alone, alone]) == [ComparisonUpdate(inner, False), ComparisonUpdate(alone, False)]  # noqa: FBT003
     with locked(study, "study"), locked(alone, "comparison"):
-        assert as_they_are([study, alone]) == [Change(inner, True), Change(alone, True)]  # noqa: FBT003
+        assert as_they_are([study, alone]) == [ComparisonUpdate(inner, True), ComparisonUpdate(alone, True)]  # noqa: FBT003
         (inner / "end.json").write_text("{}")
         assert as_they_are([study])[0].is_running is False

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.spec.errors import StoreError
-from bakeoff.tracking.following import Change
+from bakeoff.tracking.following import ComparisonUpdate
 from bakeoff.tracking.run import TrackedRun
 from bakeoff.tracking.sending import Sent, send
 from bakeoff.tracking.tracker import TrackerDownError
@@ -19,7 +19,7 @@ def run(folder: Path, label: str, state: str = "finished") -> TrackedRun:
     return TrackedRun(**known, state=state, config={}, metrics={}, words={}, points=[])
 
 
-def read(change: Change) -> list[TrackedRun]:
+def read(change: ComparisonUpdate) -> list[TrackedRun]:
     """Return the two runs of a comparison; one that is called so cannot be read."""
     if change.folder.name == "damaged":
         msg = "damaged/comparison.json is truncated"
@@ -58,7 +58,7 @@ class Wavering:
 def sent(tracker: Wavering, *names: str, again: bool = False) -> tuple[Sent, list[str]]:
     """Send comparisons of these names, of which those with a + still run; return what came of it, and the warnings."""
     warnings: list[str] = []
-    changes = [Change(Path(name.rstrip("+")), name.endswith("+")) for name in names]
+    changes = [ComparisonUpdate(Path(name.rstrip("+")), name.endswith("+")) for name in names]
     return send(changes, tracker, read, warnings.append, again=again), warnings
 
 

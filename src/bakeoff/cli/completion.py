@@ -32,7 +32,7 @@ END = "# <<< bakeoff completion <<<"
 """Around the lines in a shell's own file, so that they are found again; conda marks its lines so, too."""
 
 
-class Place(NamedTuple):
+class ShellFiles(NamedTuple):
     """Where a shell looks for completions."""
 
     script: Path
@@ -121,20 +121,20 @@ def _chosen(named: str | None) -> str:
     raise UsageError(msg)
 
 
-def _place(shell: str) -> Place:
+def _place(shell: str) -> ShellFiles:
     """Return where a shell finds its completion; the environment names the folders, as each shell's manual says."""
     home = Path.home()
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
     if shell == "fish":
-        return Place(config / "fish" / "completions" / "bakeoff.fish", None)
+        return ShellFiles(config / "fish" / "completions" / "bakeoff.fish", None)
     script = config / "bakeoff" / f"completion.{shell}"
     path = shlex.quote(str(script))
     load = f"[ -r {path} ] && . {path}"
     if shell == "bash":
-        return Place(script, home / ".bashrc", load)
+        return ShellFiles(script, home / ".bashrc", load)
     # compdef, which the script calls, is there once compinit has run.
     begin = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }"
-    return Place(script, Path(os.environ.get("ZDOTDIR") or home) / ".zshrc", f"{begin}\n{load}")
+    return ShellFiles(script, Path(os.environ.get("ZDOTDIR") or home) / ".zshrc", f"{begin}\n{load}")
 
 
 def _read(path: Path) -> str:

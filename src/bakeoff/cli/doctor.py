@@ -242,10 +242,10 @@ def _settings_advice(facts: "Facts") -> "list[Advice]":
     from bakeoff.measure.cores import one_of_each_core
     from bakeoff.measure.machine import available_memory_bytes
     from bakeoff.report.gpus import advise_gpu
-    from bakeoff.report.machine_advice import Limits, advise
+    from bakeoff.report.machine_advice import ProcessLimits, advise
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    limits = Limits(
+    limits = ProcessLimits(
         processors=cgroups.processors(),
         usable=usable,
         available_bytes=available_memory_bytes(),

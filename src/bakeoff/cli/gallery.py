@@ -11,8 +11,8 @@ from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from bakeoff.report.gallery.card import Card, Undertaken
-    from bakeoff.report.gallery.found import Found
-    from bakeoff.report.gallery.made import Entry
+    from bakeoff.report.gallery.found import PageSource
+    from bakeoff.report.gallery.made import GalleryEntry
     from bakeoff.report.gallery.site import Records, Site
 
 RECORDS = ("copy", "link", "none")
@@ -97,7 +97,7 @@ def _records(text: str) -> "Records":
     raise UnknownNameError(kind, text, known)
 
 
-def _make(site: "Site", found: "list[Found]") -> None:
+def _make(site: "Site", found: "list[PageSource]") -> None:
     """Make every page that is not as its records are, then the list; say what was done.
 
     What is interrupted leaves a list of all that is there, and the next call goes on.
@@ -107,7 +107,7 @@ def _make(site: "Site", found: "list[Found]") -> None:
 
     before = made.entries(site.folder)
     wanted = {one.slug for one in found}
-    parts: dict[str, list[Found]] = {}
+    parts: dict[str, list[PageSource]] = {}
     for one in found:
         if one.kind == "comparison":
             parts.setdefault(one.study, []).append(one)
@@ -146,7 +146,7 @@ def _make(site: "Site", found: "list[Found]") -> None:
     typer.echo(f"gallery  {site.folder / 'index.html'}: {pages}, {anew:,} made{same}{removed}")
 
 
-def _remove(site: "Site", gone: "list[Entry]") -> None:
+def _remove(site: "Site", gone: "list[GalleryEntry]") -> None:
     """Remove the pages of records that are no longer there; say what cannot be removed."""
     from bakeoff.report.gallery import made
 
@@ -155,7 +155,9 @@ def _remove(site: "Site", gone: "list[Entry]") -> None:
             typer.echo(plain(sentence), err=True)
 
 
-def _card(site: "Site", one: "Found", parts: "list[Found]", before: "Entry | None") -> "tuple[Card | None, bool]":
+def _card(
+    site: "Site", one: "PageSource", parts: "list[PageSource]", before: "GalleryEntry | None"
+) -> "tuple[Card | None, bool]":
     """Return the card of an undertaking, and whether its page was made now; None where it cannot be made.
 
     Where it cannot, and was made earlier, that page stays. `parts` are a study's comparisons.
@@ -176,7 +178,7 @@ def _card(site: "Site", one: "Found", parts: "list[Found]", before: "Entry | Non
         return (before.card if before else None), False
 
 
-def _judged(one: "Found") -> "Undertaken":
+def _judged(one: "PageSource") -> "Undertaken":
     """Judge an undertaking from its records."""
     from bakeoff.acceptance.run import read_outcome
     from bakeoff.judge.comparison import judge_comparison

@@ -19,7 +19,7 @@ from bakeoff.spec.options import MOST_DIGITS, OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.cli.sweep import Asked
+    from bakeoff.cli.sweep import SweepOptions
     from bakeoff.spec.published import Reproduces
     from bakeoff.spec.study import Point
 
@@ -132,7 +132,7 @@ def _of_race(kind: str, params: dict[str, Any], rest: list[str], *, apart: bool)
     return Jobs(f"{_stem(named.title)}-{'sweep' if over else 'slurm'}", title, elements)
 
 
-def _check_options(asked: Asked, contenders: Sequence[str]) -> None:
+def _check_options(asked: SweepOptions, contenders: Sequence[str]) -> None:
     """Raise UsageError for options that cannot be, as declared: none of the frameworks has to be installed here.
 
     As in a sweep, a contender that lacks a combination is left out of it: one that lacks all of them is a mistake, and
@@ -176,7 +176,7 @@ def _listed(values: Sequence[str]) -> str:
     return ", ".join(few)
 
 
-class _Named(NamedTuple):
+class _NamedRun(NamedTuple):
     """What a command's words name, without being looked up."""
 
     title: str
@@ -185,7 +185,7 @@ class _Named(NamedTuple):
     devices: int
 
 
-def _named(kind: str, params: dict[str, Any]) -> _Named:
+def _named(kind: str, params: dict[str, Any]) -> _NamedRun:
     """Return what is named; raise UnknownNameError for a workload, framework or use case that is not there."""
     from bakeoff.cli import parameters, usecase
     from bakeoff.environments.declared import framework
@@ -204,7 +204,7 @@ def _named(kind: str, params: dict[str, Any]) -> _Named:
     loaded = load(workload)
     for text in contenders:
         framework(parse_contender(text).framework)
-    return _Named(title or loaded.workload.name, workload, contenders, max(devices, _most_devices(contenders)))
+    return _NamedRun(title or loaded.workload.name, workload, contenders, max(devices, _most_devices(contenders)))
 
 
 def _most_devices(contenders: Sequence[str]) -> int:
@@ -215,7 +215,7 @@ def _most_devices(contenders: Sequence[str]) -> int:
     return max([1, *(int(text) for text in named if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS)])
 
 
-def _apart(kind: str, rest: list[str], named: _Named, *, is_sweep: bool) -> Jobs:
+def _apart(kind: str, rest: list[str], named: _NamedRun, *, is_sweep: bool) -> Jobs:
     """Return a comparison for each contender alone; raise UsageError without a contender, or for several points."""
     if is_sweep or not named.contenders:
         lacks = "one value of each option" if is_sweep else "the contenders"
@@ -228,7 +228,7 @@ def _apart(kind: str, rest: list[str], named: _Named, *, is_sweep: bool) -> Jobs
     return Jobs(f"{_stem(named.title)}-split", named.title, elements)
 
 
-def _element(title: str, words: list[str], named: _Named, place: dict[str, str]) -> Element:
+def _element(title: str, words: list[str], named: _NamedRun, place: dict[str, str]) -> Element:
     """Return one comparison as an element."""
     return Element(
         title=title,

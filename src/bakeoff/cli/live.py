@@ -96,7 +96,7 @@ STEPS: dict[Purpose, str] = {
 """What each kind of trial is for, in words."""
 
 
-class Steps:
+class ActivityTimes:
     """What is done one after another, and how long each has taken; one that is taken up again goes on."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ class LiveScreen:
         """Begin anew: another comparison of a study."""
         self._title = ""
         self._comparison: Comparison | None = None
-        self._steps = Steps()
+        self._steps = ActivityTimes()
         self._round, self._to_come, self._last = "", "", ""
         self._doing: dict[str, str] = {}
         self._others = ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bakeoff.report.page import Page
-    from bakeoff.report.readme import Part
+    from bakeoff.report.readme import MarkedPart
 
 WATCH_S = 2.0
 """Between two looks at the records: a round takes longer, and a look costs next to nothing."""
@@ -68,7 +68,7 @@ class Readme(NamedTuple):
         within = [path for folder in folders for name in _SEEN for path in folder.rglob(name)]
         return [(str(path), _changed_ns(path)) for path in sorted({self.file, *begun, *within})]
 
-    def parts(self) -> tuple[Path, str, list[Part]]:
+    def parts(self) -> tuple[Path, str, list[MarkedPart]]:
         """Return the file itself, where links lead to it, its text, and its parts; raise UsageError."""
         from bakeoff.report.readme import parts_of
 

@@ -53,7 +53,7 @@ class Checked(NamedTuple):
     """Why it cannot run on the device; "" where it can."""
 
 
-class Machine(NamedTuple):
+class Readiness(NamedTuple):
     """All that was asked, and what there is to do."""
 
     device: str
@@ -90,7 +90,7 @@ def check(device: str, *, gpu: str | None, json: bool) -> bool:
     return found.is_ready
 
 
-def asked(device: str, gpu: str | None = None) -> Machine:
+def asked(device: str, gpu: str | None = None) -> Readiness:
     """Ask NVML and every framework that has the device, all at once."""
     from bakeoff.measure import gpu_facts
     from bakeoff.measure.gpus import choose
@@ -107,7 +107,7 @@ def asked(device: str, gpu: str | None = None) -> Machine:
     advice = advise_gpu(facts, now) if chosen else []
     to_do = [one for one in advice if one.about in (COMPUTE_MODE, IN_USE)]
     to_do += [*_of_machine(device, facts), *_of_frameworks(device, facts, checked, absent)]
-    return Machine(device, facts, now, checked, absent, to_do, [one for one in advice if one not in to_do])
+    return Readiness(device, facts, now, checked, absent, to_do, [one for one in advice if one not in to_do])
 
 
 def _devices(info: FrameworkInfo) -> tuple[str, ...]:
@@ -185,7 +185,7 @@ def _advice(about: str, reason: str) -> Advice:
 # --- For people ---------------------------------------------------------------------------------------------------
 
 
-def _show(found: Machine) -> None:
+def _show(found: Readiness) -> None:
     """Print the machine's GPU, a line for each framework, and "ok" or what to do."""
     if "gpu" in found.facts and found.device == NVIDIA:
         _tell(f"gpu {found.facts.get('gpu_index') or 0}", gpu_line(found.facts, found.now))
@@ -208,7 +208,7 @@ def _show(found: Machine) -> None:
     sys.stdout.flush()
 
 
-def _said(one: Checked, found: Machine) -> str:
+def _said(one: Checked, found: Readiness) -> str:
     """Return what is known of a framework: versions, what it brings along, and whether it runs on the device."""
     if one.answer.error:
         return one.reason
@@ -248,7 +248,7 @@ def _tell(name: str, said: str) -> None:
 # --- For programs -------------------------------------------------------------------------------------------------
 
 
-def _data(found: Machine) -> dict[str, Any]:
+def _data(found: Readiness) -> dict[str, Any]:
     """Return all of it as one object."""
     capability = str(found.facts.get("gpu_compute_capability") or "")
     return {

@@ -96,7 +96,7 @@ def _of_layer(request: "Request", layer: str | None, *, dry_run: bool) -> "Reque
     return msgspec.structs.replace(request, workload=str(file))
 
 
-def _tell_beforehand(request: "Request", asked: sweep.Asked, *, json: bool) -> None:
+def _tell_beforehand(request: "Request", asked: sweep.SweepOptions, *, json: bool) -> None:
     """Print what would run: one comparison, or one for each combination."""
     if asked.several:
         dryrun.tell_study(sweep.study_of(request, asked.several), request.results, json=json)
@@ -104,7 +104,7 @@ def _tell_beforehand(request: "Request", asked: sweep.Asked, *, json: bool) -> N
         dryrun.tell(request, json=json)
 
 
-def requested(params: dict[str, Any], asked: sweep.Asked, words: "Sequence[str]") -> "Request":
+def requested(params: dict[str, Any], asked: sweep.SweepOptions, words: "Sequence[str]") -> "Request":
     """Return what is asked for; parameters that have the name of a request's field are that field.
 
     `words` are those behind `bakeoff`.

@@ -28,7 +28,7 @@ class Words(NamedTuple):
     """The word behind the flag."""
 
 
-class Asked(NamedTuple):
+class SweepOptions(NamedTuple):
     """What all options that may have several values say."""
 
     fields: dict[str, Any]
@@ -43,7 +43,7 @@ def read(
     threads: str | None,
     precision: str | None,
     options: Sequence[str] | None,
-) -> Asked:
+) -> SweepOptions:
     """Read them; raise UsageError for a value that is missing, wrong or given twice."""
     from bakeoff.study.sweep import BATCH_SIZE, number, read_values
 
@@ -63,7 +63,7 @@ def read(
         "threads": None if count is None else number(count, "threads"),
         "options": single,
     }
-    return Asked(fields=fields, several=tuple(one for one in words if len(one.values) > 1))
+    return SweepOptions(fields=fields, several=tuple(one for one in words if len(one.values) > 1))
 
 
 def _option(text: str) -> Words:

@@ -12,7 +12,7 @@ from bakeoff.spec.errors import UsageError
 from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
-    from bakeoff.tracking.following import Change
+    from bakeoff.tracking.following import ComparisonUpdate
     from bakeoff.tracking.run import TrackedRun
     from bakeoff.tracking.sending import Sent
     from bakeoff.tracking.tracker import Tracker
@@ -158,7 +158,7 @@ def _track(
         raise _nothing(places)
     tracker = make()
 
-    def read(change: "Change") -> "list[TrackedRun]":
+    def read(change: "ComparisonUpdate") -> "list[TrackedRun]":
         with told_if_absurd():
             return runs_of(change.folder, using, is_running=change.is_running)
 

@@ -40,7 +40,7 @@ _SPENT: dict[OperationKind, str] = {
 NO_LAYER = "outside of any layer"
 
 
-class Scale(NamedTuple):
+class TimeFormat(NamedTuple):
     """One unit, and as many decimals, for all times that are held against each other."""
 
     unit: Unit
@@ -64,7 +64,7 @@ class Scale(NamedTuple):
         return round(seconds * self.unit.per_base, self.decimals) + 0.0
 
 
-def scale_of(gaps: Sequence[Gap]) -> Scale:
+def scale_of(gaps: Sequence[Gap]) -> TimeFormat:
     """Return the unit of the steps, and decimals that give the largest gap and every step two digits, and none five."""
     times = [time for gap in gaps for time in (gap.first_s, gap.second_s)]
     # The longest step is at least 1 of it: parts of a step of 0.7 s are read in ms.
@@ -72,7 +72,7 @@ def scale_of(gaps: Sequence[Gap]) -> Scale:
     finest = MAX_SIGNIFICANT - 1 - _place(max(times) * unit.per_base)
     widest = max(abs(gap.gap_s) for gap in gaps) * unit.per_base
     wanted = max(1 - _place(widest), 1 - _place(min(times) * unit.per_base)) if widest else finest
-    return Scale(unit, max(0, min(finest, wanted)))
+    return TimeFormat(unit, max(0, min(finest, wanted)))
 
 
 def _place(value: float) -> int:
@@ -157,7 +157,7 @@ def named(row: Row) -> str:
     return what if row.phase in ("", what) else f"{what}, {row.phase}"
 
 
-def in_words(row: Row, scale: Scale) -> str:
+def in_words(row: Row, scale: TimeFormat) -> str:
     """Return a part with its difference in a sentence: "backward data movement (+4.4 ms)"."""
     apart = scale.difference(row.gap_s)
     if row.kind is None:

@@ -35,7 +35,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """A command, or what to choose."""
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
     """What a container or a batch system allows; None: no limit, or not known."""
 
     processors: float | None = None
@@ -46,7 +46,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Processors of which no two share a core: "0-3"; empty where that is not known."""
 
 
-def advise(facts: Facts, now: Facts, limits: Limits) -> list[Advice]:
+def advise(facts: Facts, now: Facts, limits: ProcessLimits) -> list[Advice]:
     """Return what to change in the machine's settings and limits; empty where all is well."""
     return [*_clock(facts), *_placing(facts, limits), *_memory(facts, now, limits), *_container(limits)]
 
@@ -66,7 +66,7 @@ def _clock(facts: Facts) -> list[Advice]:
     return found
 
 
-def _placing(facts: Facts, limits: Limits) -> list[Advice]:
+def _placing(facts: Facts, limits: ProcessLimits) -> list[Advice]:
     """Return how to pin a comparison to processors, and memory to them."""
     found = []
     nodes = facts.get("numa_nodes")
@@ -86,7 +86,7 @@ def _placing(facts: Facts, limits: Limits) -> list[Advice]:
     return found
 
 
-def _memory(facts: Facts, now: Facts, limits: Limits) -> list[Advice]:
+def _memory(facts: Facts, now: Facts, limits: ProcessLimits) -> list[Advice]:
     """Return what to set so that memory costs each contender the same."""
     found = []
     if facts.get("huge_pages") == "always":
@@ -106,7 +106,7 @@ def _memory(facts: Facts, now: Facts, limits: Limits) -> list[Advice]:
     return found
 
 
-def _container(limits: Limits) -> list[Advice]:
+def _container(limits: ProcessLimits) -> list[Advice]:
     """Return what to choose in place of a quota of processor time."""
     quota = limits.processors
     if quota is None or quota >= limits.usable:

@@ -21,7 +21,7 @@ MOST_OTHERS = 2
 """Up to so many other contenders each have a range of their own; of more it is that of the nearest."""
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class PointAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What the answer says of one point."""
 
     place: list[str]
@@ -36,11 +36,11 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Each other's step time over the leader's, as a number and as it is shown."""
 
 
-def place_of(row: PointRow, points: Points) -> Place:
+def place_of(row: PointRow, points: Points) -> PointAnswer:
     """Return what the answer says of a point."""
     found = winner(row, points.labels)
     if row.outcome is None or found is None:
-        return Place(place=row.place)
+        return PointAnswer(place=row.place)
     verdicts = row.outcome.verdicts
     early = None
     if all(kind(verdict) == "no verdict" for verdict in verdicts):
@@ -53,10 +53,10 @@ def place_of(row: PointRow, points: Points) -> Place:
         for label, pair in pairs.items()
         if pair is not None and pair.ratio is not None and not (early and is_disturbed(pair))
     }
-    return Place(place=row.place, winner=found, early=early, leader=leader, ratios=ratios)
+    return PointAnswer(place=row.place, winner=found, early=early, leader=leader, ratios=ratios)
 
 
-def headline(axes: list[str], places: Sequence[Place], contenders: int) -> str:
+def headline(axes: list[str], places: Sequence[PointAnswer], contenders: int) -> str:
     """Return the answer in a sentence; of two contenders one is faster, of more one is the fastest."""
     measured = [one for one in places if one.winner is not None]
     if not measured:
@@ -82,7 +82,7 @@ def headline(axes: list[str], places: Sequence[Place], contenders: int) -> str:
     return f"{text if winners else text[:1].upper() + text[1:]}."
 
 
-def _early(axes: list[str], early: Sequence[Place], places: Sequence[Place]) -> str:
+def _early(axes: list[str], early: Sequence[PointAnswer], places: Sequence[PointAnswer]) -> str:
     """Return where there are too few rounds for a verdict, and how the contenders stand there so far."""
     fewest = max(needed for one in early if one.early for needed in one.early[1:])
     done = sorted({one.early[0] for one in early if one.early})
@@ -97,7 +97,7 @@ def _early(axes: list[str], early: Sequence[Place], places: Sequence[Place]) -> 
     return f"{said}; so far {listed(stand)})" if stand else f"{said})"
 
 
-def _ranges(places: Sequence[Place]) -> str:
+def _ranges(places: Sequence[PointAnswer]) -> str:
     """Return by how much one contender leads at these points: "1.5x to 1.7x torch"."""
     others = list(dict.fromkeys(label for one in places for label in one.ratios))
     if len(others) > MOST_OTHERS:
@@ -113,7 +113,7 @@ def _range(ratios: Iterable[tuple[float, str]]) -> str:
     return " to ".join(ends)
 
 
-def _where(axes: list[str], there: Sequence[Place], places: Sequence[Place], every: str = "all") -> str:
+def _where(axes: list[str], there: Sequence[PointAnswer], places: Sequence[PointAnswer], every: str = "all") -> str:
     """Return some points: by value on one axis, else by their number."""
     if len(axes) == 1:
         return f"at {axes[0]} {listed(one.place[0] for one in there)}"

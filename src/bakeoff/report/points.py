@@ -180,7 +180,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     lines: list[PointRow]
 
 
-class Frame(msgspec.Struct, frozen=True, kw_only=True):
+class ChartFrame(msgspec.Struct, frozen=True, kw_only=True):
     """What goes along the bottom, and how the points are parted into frames."""
 
     axis: str
@@ -196,7 +196,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         return float(value) if self.numeric else value
 
 
-def frame(study: Points) -> Frame:
+def frame(study: Points) -> ChartFrame:
     """Put the longest axis of numbers along the bottom; where there is none, the longest of words."""
     columns = list(zip(*(line.place for line in study.rows), strict=True))
     sizes = [(_is_numeric(column), len(set(column))) for column in columns]
@@ -212,7 +212,7 @@ def frame(study: Points) -> Frame:
         for others, lines in parted.items()
     ]
     values = list(dict.fromkeys(columns[index]))
-    return Frame(axis=study.axes[index], numeric=sizes[index][0], values=values, panels=panels, index=index)
+    return ChartFrame(axis=study.axes[index], numeric=sizes[index][0], values=values, panels=panels, index=index)
 
 
 def _is_numeric(values: Sequence[str]) -> bool:
@@ -223,7 +223,7 @@ def _is_numeric(values: Sequence[str]) -> bool:
         return False
 
 
-def rates(study: Points, here: Frame, panel: Panel) -> list[Mark]:
+def rates(study: Points, here: ChartFrame, panel: Panel) -> list[Mark]:
     """Return one dot for each contender at each point; low and high only where there is an interval."""
     points = []
     for label in study.labels:
@@ -238,7 +238,7 @@ def rates(study: Points, here: Frame, panel: Panel) -> list[Mark]:
     return points
 
 
-def holes(study: Points, here: Frame, panel: Panel) -> list[Mark]:
+def holes(study: Points, here: ChartFrame, panel: Panel) -> list[Mark]:
     """Return one mark for each contender at each point where it was to race and has no figure."""
     return [
         {"contender": label, "x": here.x(line), "why": f"{label} {line.cells[label].hole}"}
@@ -248,7 +248,7 @@ def holes(study: Points, here: Frame, panel: Panel) -> list[Mark]:
     ]
 
 
-def ratios(here: Frame, panel: Panel, pair: tuple[str, str]) -> list[Mark]:
+def ratios(here: ChartFrame, panel: Panel, pair: tuple[str, str]) -> list[Mark]:
     """Return one mark for each point of a pair."""
     points = []
     for line in panel.lines:
@@ -262,7 +262,7 @@ def ratios(here: Frame, panel: Panel, pair: tuple[str, str]) -> list[Mark]:
     return points
 
 
-def ratio_domain(study: Points, here: Frame, pair: tuple[str, str]) -> tuple[float, float]:
+def ratio_domain(study: Points, here: ChartFrame, pair: tuple[str, str]) -> tuple[float, float]:
     """Return the ends of a pair's axis, the same in all frames: the band of equality and every interval."""
     points = [point for panel in here.panels for point in ratios(here, panel, pair)]
     margin = 1.0 + study.margin

@@ -24,7 +24,7 @@ _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)", re.DOT
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-class Part(NamedTuple):
+class MarkedPart(NamedTuple):
     """A part between two markers."""
 
     name: str
@@ -37,13 +37,13 @@ class Part(NamedTuple):
     """How the first marker's line ends."""
 
 
-def parts_of(text: str, where: str) -> list[Part]:
+def parts_of(text: str, where: str) -> list[MarkedPart]:
     """Return every part, in order; raise UsageError where markers do not pair, or where there is none.
 
     A marker stands alone on its line; in a fenced block of code it is an example. `where` names the file in messages.
     """
-    found: list[Part] = []
-    opened: Part | None = None
+    found: list[MarkedPart] = []
+    opened: MarkedPart | None = None
     fence = ""
     for index, line in enumerate(_LINE.findall(text)):
         begin, end = _BEGIN.fullmatch(line.removeprefix("\ufeff")), _END.fullmatch(line)
@@ -54,7 +54,7 @@ def parts_of(text: str, where: str) -> list[Part]:
         if (opened is None) != (begin is not None):
             raise UsageError(_unpaired(where, index, opened))
         if begin is not None:
-            opened = Part(begin["name"], index, index, "\r\n" if line.endswith("\r\n") else "\n")
+            opened = MarkedPart(begin["name"], index, index, "\r\n" if line.endswith("\r\n") else "\n")
         elif opened is not None:
             found.append(opened._replace(end=index))
             opened = None
@@ -66,7 +66,7 @@ def parts_of(text: str, where: str) -> list[Part]:
     return found
 
 
-def rewritten(text: str, parts: Sequence[Part], contents: Sequence[str]) -> str:
+def rewritten(text: str, parts: Sequence[MarkedPart], contents: Sequence[str]) -> str:
     """Return a text with what stands between its markers replaced; every other line is the same bytes.
 
     Contents end their lines by LF, and have their part's line ends afterwards.
@@ -94,7 +94,7 @@ def _fence(fence: str, line: str) -> str:
     return "" if is_closed else fence
 
 
-def _unpaired(where: str, index: int | None, opened: Part | None) -> str:
+def _unpaired(where: str, index: int | None, opened: MarkedPart | None) -> str:
     """Return what is wrong with a marker; `index` is that of its line, None at the file's end."""
     if opened is None:
         assert index is not None

@@ -18,7 +18,7 @@ from bakeoff.spec.record import NS
 from bakeoff.spec.verdict import mirrored
 from bakeoff.store.files import read_comparison, read_end
 from bakeoff.store.results import of_contender, of_purpose, read_records
-from bakeoff.tracking.run import Point, RunState, TrackedRun, run_id
+from bakeoff.tracking.run import RunState, TrackedBlock, TrackedRun, run_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -155,11 +155,11 @@ def _verdicts(outcome: Outcome, label: str) -> list[Verdict]:
     return [one if one.first == label else mirrored(one) for one in outcome.pairs if label in {one.first, one.second}]
 
 
-def _points(timed: Iterable[Record]) -> list[Point]:
+def _points(timed: Iterable[Record]) -> list[TrackedBlock]:
     """Return a point for each timed block, in the order in which they ran."""
     blocks = [(record, block) for record in timed for block in record.blocks if block.steps_ns]
     return [
-        Point(step=step, at_ms=_ms(record.started_at), values=_block(record, block))
+        TrackedBlock(step=step, at_ms=_ms(record.started_at), values=_block(record, block))
         for step, (record, block) in enumerate(blocks)
     ]
 

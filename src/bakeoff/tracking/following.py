@@ -17,7 +17,7 @@ LOOK_S = 5.0
 """Between two looks at a folder that is followed: rare, because what looks shares the machine with what is timed."""
 
 
-class Change(NamedTuple):
+class ComparisonUpdate(NamedTuple):
     """A comparison that has new records, or is over."""
 
     folder: Path
@@ -30,13 +30,13 @@ def comparisons_in(places: Iterable[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def as_they_are(places: Sequence[Path]) -> list[Change]:
+def as_they_are(places: Sequence[Path]) -> list[ComparisonUpdate]:
     """Return every comparison of these places, each once, with whether it runs at this moment."""
     growing = _growing(places)
-    return [Change(folder, _is_running(folder, growing)) for folder in comparisons_in(places)]
+    return [ComparisonUpdate(folder, _is_running(folder, growing)) for folder in comparisons_in(places)]
 
 
-def following(places: Sequence[Path], look_s: float = LOOK_S) -> Iterator[Change]:
+def following(places: Sequence[Path], look_s: float = LOOK_S) -> Iterator[ComparisonUpdate]:
     """Yield comparisons whenever they have new records, each for the last time when it is over.
 
     It is over when its reason is written down, or when no process has its lock or that of its study, which may go on
@@ -55,7 +55,7 @@ def following(places: Sequence[Path], look_s: float = LOOK_S) -> Iterator[Change
                 over.add(folder)
             if now != seen.get(folder) or not is_running:
                 seen[folder] = now
-                yield Change(folder, is_running)
+                yield ComparisonUpdate(folder, is_running)
         if not growing and over.issuperset(left):
             return
         time.sleep(look_s)

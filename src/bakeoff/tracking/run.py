@@ -17,7 +17,7 @@ ID_DIGITS = 32
 """Hexadecimal digits of a run's id, 128 bits: as many as the ids that MLflow draws, and trackers take as many."""
 
 
-class Point(msgspec.Struct, frozen=True, kw_only=True):
+class TrackedBlock(msgspec.Struct, frozen=True, kw_only=True):
     """One timed block."""
 
     step: int
@@ -46,7 +46,7 @@ class TrackedRun(msgspec.Struct, frozen=True, kw_only=True):
     """Figures with their intervals, by the names of docs/json.md; of each pair `verdict.<other>.ratio`."""
     words: dict[str, str]
     """The answer in a sentence, the contender's status, and its verdict beside each other contender."""
-    points: list[Point]
+    points: list[TrackedBlock]
     records: int
     """Trials behind these figures: they grow while the comparison runs."""
     note: str = ""

@@ -14,7 +14,7 @@ from bakeoff.tracking.tracker import TrackerDownError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from bakeoff.tracking.following import Change
+    from bakeoff.tracking.following import ComparisonUpdate
     from bakeoff.tracking.tracker import Tracker
 
 
@@ -30,9 +30,9 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def send(
-    changes: Iterable[Change],
+    changes: Iterable[ComparisonUpdate],
     tracker: Tracker,
-    read: Callable[[Change], list[TrackedRun]],
+    read: Callable[[ComparisonUpdate], list[TrackedRun]],
     warn: Callable[[str], None],
     *,
     again: bool = False,

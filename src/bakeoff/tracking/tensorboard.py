@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bakeoff.tracking.run import Point, TrackedRun
+    from bakeoff.tracking.run import TrackedBlock, TrackedRun
 
 FOLDER = "runs"
 """Where TensorBoard's own examples keep runs: `tensorboard --logdir runs`."""
@@ -38,7 +38,7 @@ class TensorboardTracker:
         self._summary = client("tensorboardX.summary", "tensorboard")
         self._folder = folder
         self._files: dict[str, Any] = {}
-        self._sent: dict[str, list[Point]] = {}
+        self._sent: dict[str, list[TrackedBlock]] = {}
         self.where = f"event files in {folder}: tensorboard --logdir {folder}"
 
     def write(self, run: TrackedRun) -> None:

@@ -14,7 +14,7 @@ from bakeoff.spec.errors import UsageError
 from bakeoff.tracking.tracker import TrackerDownError, client
 
 if TYPE_CHECKING:
-    from bakeoff.tracking.run import Point, TrackedRun
+    from bakeoff.tracking.run import TrackedBlock, TrackedRun
 
 WAIT_S = 30.0
 """For an answer: the client's own limit of 90 s is for a job that waits for nothing else."""
@@ -38,7 +38,7 @@ class WandbTracker:
         if not is_offline:
             self._sign_in()
         self._runs: dict[str, Any] = {}
-        self._sent: dict[str, list[Point]] = {}
+        self._sent: dict[str, list[TrackedBlock]] = {}
         self._failed: set[str] = set()
         place = f"folders in {folder / 'wandb'}, which `wandb sync` takes" if is_offline else "W&B"
         self.where = f"the project {project!r} of {place}"

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.report.shown import markdown, printed
 
-from bakeoff.report.overall import Place, headline
+from bakeoff.report.overall import PointAnswer, headline
 from bakeoff.report.pages import page_of
 from bakeoff.report.pages.study import error_rate
 from bakeoff.report.points import points_of
@@ -58,13 +58,13 @@ def test_who_is_undecided_is_never_named_the_fastest(batches: StudyOutcome) -> N
     assert points_of(batches).rows[2].verdict == "torch and jax undecided"
 
 
-def at(place: str, winner: str | None, **ratios: float) -> Place:
+def at(place: str, winner: str | None, **ratios: float) -> PointAnswer:
     """Make a point at which a contender leads by these ratios."""
     texts = {label: (ratio, f"{ratio:g}") for label, ratio in ratios.items()}
-    return Place(place=place.split(), winner=winner, leader=winner or "", ratios=texts)
+    return PointAnswer(place=place.split(), winner=winner, leader=winner or "", ratios=texts)
 
 
-def before(place: str, leader: str, rounds: int, **ratios: float) -> Place:
+def before(place: str, leader: str, rounds: int, **ratios: float) -> PointAnswer:
     """Make a point that has too few rounds."""
     return msgspec.structs.replace(at(place, "", **ratios), leader=leader, early=(rounds, 5))
 
@@ -88,7 +88,7 @@ def before(place: str, leader: str, rounds: int, **ratios: float) -> Place:
         (["threads"], [at("1", None)], "No point has a pair to compare."),
     ],
 )
-def test_headlines(axes: list[str], places: list[Place], answer: str) -> None:
+def test_headlines(axes: list[str], places: list[PointAnswer], answer: str) -> None:
     """The answer counts and names points as they are, and says by how much where one wins everywhere."""
     assert headline(axes, places, 2) == answer
 
@@ -119,7 +119,7 @@ def test_headlines(axes: list[str], places: list[Place], answer: str) -> None:
         ),
     ],
 )
-def test_too_few_rounds_are_not_undecided(axes: list[str], places: list[Place], answer: str) -> None:
+def test_too_few_rounds_are_not_undecided(axes: list[str], places: list[PointAnswer], answer: str) -> None:
     """What has too few rounds for a verdict is counted apart from what is undecided, with the ratio so far."""
     assert headline(axes, places, 2) == answer
 

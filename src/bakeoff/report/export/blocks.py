@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bakeoff.judge.rounds import kept_blocks
 from bakeoff.measure.contention import is_flagged
-from bakeoff.report.export.columns import SHARED, Column, Table, fact, versions
+from bakeoff.report.export.columns import SHARED, Column, ExportTable, fact, versions
 from bakeoff.store.results import of_purpose
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.record import Block, Record
 
-BLOCKS = Table(
+BLOCKS = ExportTable(
     "blocks",
     "one timed block of one contender",
     (
@@ -57,7 +57,7 @@ BLOCKS = Table(
 )
 
 
-class Timed(NamedTuple):
+class BlockRow(NamedTuple):
     """A timed block, and where it stands."""
 
     outcome: Outcome
@@ -93,7 +93,7 @@ class Timed(NamedTuple):
         return is_flagged(self.block.signals)
 
 
-def timed_blocks(outcome: Outcome, records: Iterable[Record], said: Outcome) -> Iterator[Timed]:
+def timed_blocks(outcome: Outcome, records: Iterable[Record], said: Outcome) -> Iterator[BlockRow]:
     """Yield every block of every timed trial, in the order of rounds, contenders and turns.
 
     `said` is the same outcome without what is to be left out: what rows say of names is taken from it.
@@ -106,4 +106,4 @@ def timed_blocks(outcome: Outcome, records: Iterable[Record], said: Outcome) -> 
     for record in sorted(known, key=lambda one: (one.trial.round_number, order[one.trial.contender.label])):
         counted = {block.turn for _, block in kept.blocks(record)} if record.outcome == "done" else set()
         for block in record.blocks:
-            yield Timed(said, contenders[record.trial.contender.label], record, block, block.turn in counted)
+            yield BlockRow(said, contenders[record.trial.contender.label], record, block, block.turn in counted)

@@ -28,7 +28,7 @@ class Column(NamedTuple):
     meaning: str
 
 
-class Table(NamedTuple):
+class ExportTable(NamedTuple):
     """A table: its name, what a row is, and its columns."""
 
     name: str

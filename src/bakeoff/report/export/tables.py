@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bakeoff.judge.outcome import Outcome
-    from bakeoff.report.export.columns import Row, Table
+    from bakeoff.report.export.columns import ExportTable, Row
     from bakeoff.spec.record import Record
 
 TABLES = {table.name: table for table in (BLOCKS, VERDICTS)}
 
 
-def table_named(name: str) -> Table:
+def table_named(name: str) -> ExportTable:
     """Return a table; raise UnknownNameError with the names that there are."""
     if name not in TABLES:
         kind = "table to export"

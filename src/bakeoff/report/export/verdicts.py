@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from bakeoff.report.export.columns import SHARED, Column, Table, fact, versions
+from bakeoff.report.export.columns import SHARED, Column, ExportTable, fact, versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.verdict import Verdict
 
-VERDICTS = Table(
+VERDICTS = ExportTable(
     "verdicts",
     "one pair of ranked contenders of a comparison",
     (

@@ -40,7 +40,7 @@ class Shown(NamedTuple):
     is_cards: bool
 
 
-class Part(NamedTuple):
+class RenderedSection(NamedTuple):
     """A section as it stands on the page."""
 
     section: Section
@@ -54,9 +54,9 @@ class Sheet(NamedTuple):
 
     page: Page
     identity: str
-    figures: list[Part]
+    figures: list[RenderedSection]
     warnings: list[str]
-    folds: list[Part]
+    folds: list[RenderedSection]
 
 
 def to_html(pages: Sequence[Page], folder: Path) -> str:
@@ -101,7 +101,7 @@ def _sheet(page: Page, identity: str, captions: Counter[str]) -> Sheet:
     )
 
 
-def _part(section: Section, name: str, captions: Counter[str]) -> Part:
+def _part(section: Section, name: str, captions: Counter[str]) -> RenderedSection:
     """Return a section with its drawing and the captions of its tables."""
     found = layouts(section.picture, name) if section.picture else None
     heading = found.wide.title if found else section.title
@@ -115,7 +115,7 @@ def _part(section: Section, name: str, captions: Counter[str]) -> Part:
         for table in section.tables
         if table.lines
     ]
-    return Part(section, heading, found, tables)
+    return RenderedSection(section, heading, found, tables)
 
 
 def _caption(heading: str, table: Table, captions: Counter[str]) -> str:

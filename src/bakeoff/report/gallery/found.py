@@ -43,8 +43,8 @@ LONGEST_NAME = 80
 """Characters of a folder's name that are kept: file systems allow 255 bytes, and a digest stands behind it."""
 
 
-class Found(NamedTuple):
-    """Something that was undertaken, and where it lies."""
+class PageSource(NamedTuple):
+    """What a page is made of: something that was undertaken, and where it lies."""
 
     kind: Kind
     folder: Path
@@ -56,7 +56,7 @@ class Found(NamedTuple):
     """Whether traces of it say why one contender is slower, so that it has a second page."""
 
     @property
-    def why(self) -> Found:
+    def why(self) -> PageSource:
         """Return its explanation, which lies in the same folder."""
         return self._replace(kind="explanation", slug=f"{self.slug}-why", study=self.study)
 
@@ -74,14 +74,16 @@ class _Begun(msgspec.Struct, frozen=True):
     plan: _Plan = _Plan()
 
 
-def found_in(places: Iterable[Path], without: Path, named: Callable[[str], str] = str) -> tuple[list[Found], list[str]]:
+def found_in(
+    places: Iterable[Path], without: Path, named: Callable[[str], str] = str
+) -> tuple[list[PageSource], list[str]]:
     """Return what lies in these places, each thing once, and a sentence for each folder that is passed over, with why.
 
     A place is a results directory, or the folder of one comparison, study, search or acceptance; `without` is passed
     over, and so are links in a results directory. `named` says how the name of a folder may stand in that of its page.
     Raises UsageError for a place that is no folder.
     """
-    found: dict[str, Found] = {}
+    found: dict[str, PageSource] = {}
     lost = []
     for place in places:
         if not place.is_dir():
@@ -117,19 +119,19 @@ def _kind(folder: Path) -> Kind | None:
     return next((kind for name, kind in FILES.items() if (folder / name).is_file()), None)
 
 
-def _with_parts(kind: Kind, folder: Path, named: Callable[[str], str]) -> list[Found]:
+def _with_parts(kind: Kind, folder: Path, named: Callable[[str], str]) -> list[PageSource]:
     """Return what lies in a folder, its explanation, and a study's comparisons."""
-    whole = Found(kind, folder, _slug(folder, kind, named))
+    whole = PageSource(kind, folder, _slug(folder, kind, named))
     if kind == "comparison":
         return _with_why(whole)
     if kind != "study":
         return [whole]
     parts = [path.parent for path in holding(folder, COMPARISON_FILE)]
-    inner = [Found("comparison", part, _slug(part, "comparison", named), study=whole.slug) for part in parts]
+    inner = [PageSource("comparison", part, _slug(part, "comparison", named), study=whole.slug) for part in parts]
     return [whole, *(one for part in inner for one in _with_why(part))]
 
 
-def _with_why(one: Found) -> list[Found]:
+def _with_why(one: PageSource) -> list[PageSource]:
     """Return a comparison, and its explanation where it was explained."""
     if not any(one.folder.glob(f"{_EXPLAINED}*/")):
         return [one]

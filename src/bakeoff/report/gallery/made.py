@@ -29,7 +29,7 @@ FILES = (PAGE_FILE, CARD_FILE, ARCHIVE_FILE)
 TOP = ("index.html", "gallery.css", "gallery.js", "data.js")
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class GalleryEntry(msgspec.Struct, frozen=True, kw_only=True):
     """The content of entry.json, which is written last: a page without it is made anew."""
 
     bakeoff: str = bakeoff.__version__
@@ -40,12 +40,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """The SHA-256 of each file beside it."""
 
 
-def entries(folder: Path) -> dict[str, Entry]:
+def entries(folder: Path) -> dict[str, GalleryEntry]:
     """Return what was made in a gallery's folder before, by the names of the pages."""
     found = {}
     for path in sorted((folder / PAGES).glob(f"*/{ENTRY_FILE}")):
         with suppress(OSError, ValueError, StoreError):
-            entry = decoded(read_bounded(path), Entry)
+            entry = decoded(read_bounded(path), GalleryEntry)
             if entry.card.slug == path.parent.name and set(entry.files) <= set(FILES):
                 found[path.parent.name] = entry
     return found
@@ -65,12 +65,12 @@ def check(folder: Path, slugs: Iterable[str], *, force: bool) -> None:
                 check_overwritable(here / name, force=force)
 
 
-def is_whole(folder: Path, entry: Entry) -> bool:
+def is_whole(folder: Path, entry: GalleryEntry) -> bool:
     """Return whether every file of a page is still there."""
     return all((folder / PAGES / entry.card.slug / name).is_file() for name in entry.files)
 
 
-def write(folder: Path, entry: Entry, contents: Mapping[str, bytes]) -> Entry:
+def write(folder: Path, entry: GalleryEntry, contents: Mapping[str, bytes]) -> GalleryEntry:
     """Write a page's files and, behind them, its entry; files that it has no more are removed. Return the entry."""
     here = folder / PAGES / entry.card.slug
     for name, content in contents.items():
@@ -91,7 +91,7 @@ def write_if_new(path: Path, content: bytes) -> None:
     write_atomically(path, content)
 
 
-def remove(folder: Path, entry: Entry) -> list[str]:
+def remove(folder: Path, entry: GalleryEntry) -> list[str]:
     """Remove a page; return a sentence for each file of it that stays, because somebody has changed it since."""
     here = folder / PAGES / entry.card.slug
     stays = []

@@ -18,7 +18,7 @@ from bakeoff.store.evidence import EVIDENCE_FILE, MOST_EVIDENCE_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bakeoff.report.gallery.found import Found
+    from bakeoff.report.gallery.found import PageSource
     from bakeoff.report.redacted import Redaction
 
 ARCHIVE_FILE = "records.tar.gz"
@@ -28,7 +28,7 @@ _WHOLE = (".json", ".log", ".npz")
 """Endings of the files that are taken; reports can be made of them again."""
 
 
-def packed(one: Found, redaction: Redaction | None) -> bytes:
+def packed(one: PageSource, redaction: Redaction | None) -> bytes:
     """Return the archive of an undertaking's records; without a redaction they are taken as they are.
 
     A study's holds what it declares: each of its comparisons has an archive. What cannot be read is left out.
@@ -48,7 +48,7 @@ def packed(one: Found, redaction: Redaction | None) -> bytes:
     return archive(members, ARCHIVE)
 
 
-def digest(one: Found, *, has_logs: bool) -> str:
+def digest(one: PageSource, *, has_logs: bool) -> str:
     """Return a hash of all that a page depends on: every record, sizes of arrays, and the logs that its archive has."""
     found = hashlib.sha256()
     logs: Iterator[Path] = files(one, (".log",)) if has_logs else iter(())
@@ -63,13 +63,13 @@ def digest(one: Found, *, has_logs: bool) -> str:
     return found.hexdigest()
 
 
-def folders(one: Found) -> list[str]:
+def folders(one: PageSource) -> list[str]:
     """Return the names of all folders that its archive has, each once: they have to stay apart in it."""
     inner = (path.relative_to(one.folder).parts[:-1] for path in files(one, _REDACTED))
     return list(dict.fromkeys(name for names in inner for name in names))
 
 
-def files(one: Found, endings: tuple[str, ...]) -> Iterator[Path]:
+def files(one: PageSource, endings: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files of an undertaking's records, in a stable order; no link is followed."""
     return _files(one.folder, endings, is_deep=one.kind != "study")
 

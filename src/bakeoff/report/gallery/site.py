@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from bakeoff.acceptance.redacted import Redactor
     from bakeoff.report.gallery.card import Card
-    from bakeoff.report.gallery.found import Found
+    from bakeoff.report.gallery.found import PageSource
     from bakeoff.report.page import Page
 
 VERSION = 1
@@ -64,7 +64,7 @@ class Site(NamedTuple):
     using: Redactor | None
     """What takes names, folders and keys out; None: nothing does."""
 
-    def made_of(self, one: Found, parts: Sequence[Found]) -> str:
+    def made_of(self, one: PageSource, parts: Sequence[PageSource]) -> str:
         """Return a hash of all that the page of an undertaking depends on; `parts` are a study's comparisons."""
         ways = [self.title, self.records, self._records(one), self.using is not None]
         about = [one.kind, one.study, one.is_explained, [part.slug for part in parts]]
@@ -72,7 +72,7 @@ class Site(NamedTuple):
         depends = [VERSION, bakeoff.__version__, *ways, *about, records]
         return hashlib.sha256(msgspec.json.encode(depends)).hexdigest()
 
-    def make(self, one: Found, parts: Sequence[Found], outcome: Undertaken, made_of: str) -> Card:
+    def make(self, one: PageSource, parts: Sequence[PageSource], outcome: Undertaken, made_of: str) -> Card:
         """Write the page of an undertaking with all that belongs to it, and return its card."""
         redaction = Redaction(self.using, outcome, folders(one)) if self.using else None
         said = _leading(outcome, redaction.of(outcome) if redaction else outcome, parts)
@@ -84,9 +84,9 @@ class Site(NamedTuple):
             card = msgspec.structs.replace(card, picture=picture.title, width=picture.width, height=picture.height)
         if self._has_archive(one):
             contents[ARCHIVE_FILE] = packed(one, redaction)
-        return made.write(self.folder, made.Entry(made_of=made_of, card=card, files={}), contents).card
+        return made.write(self.folder, made.GalleryEntry(made_of=made_of, card=card, files={}), contents).card
 
-    def _has_archive(self, one: Found) -> bool:
+    def _has_archive(self, one: PageSource) -> bool:
         """Return whether records are packed beside a page; an explanation leads to those of its comparison."""
         return self.records == "copy" and one.kind != "explanation"
 
@@ -110,7 +110,7 @@ class Site(NamedTuple):
         ):
             made.write_if_new(self.folder / name, content)
 
-    def _page(self, one: Found, page: Page) -> str:
+    def _page(self, one: PageSource, page: Page) -> str:
         """Return the report of an undertaking, as it stands in the gallery."""
         records = self._records(one)
         named = self.using.text(one.folder.name) if self.using else one.folder.name
@@ -126,7 +126,7 @@ class Site(NamedTuple):
             ways=_ways(one),
         )
 
-    def _records(self, one: Found) -> str:
+    def _records(self, one: PageSource) -> str:
         """Return the address of the records, from their page; empty where they are left out."""
         if self.records == "none":
             return ""
@@ -158,7 +158,7 @@ def data(cards: Sequence[Card]) -> bytes:
     return SOURCE.encode() + b"window.GALLERY = " + msgspec.json.encode(content).replace(b"<", rb"\u003c") + b";\n"
 
 
-def _leading(outcome: Undertaken, said: Undertaken, parts: Sequence[Found]) -> Undertaken:
+def _leading(outcome: Undertaken, said: Undertaken, parts: Sequence[PageSource]) -> Undertaken:
     """Return what is said of an outcome with, in place of folders, what leads from its page to others."""
     if isinstance(said, Explanation):
         return msgspec.structs.replace(
@@ -179,7 +179,7 @@ def _leading(outcome: Undertaken, said: Undertaken, parts: Sequence[Found]) -> U
     return msgspec.structs.replace(said, points=points)
 
 
-def _ways(one: Found) -> list[tuple[str, str]]:
+def _ways(one: PageSource) -> list[tuple[str, str]]:
     """Return where a page leads besides the list, each with its address."""
     ways = []
     if one.study:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.judge.explanation import Explanation, Gap
-    from bakeoff.report.gaps import Scale
+    from bakeoff.report.gaps import TimeFormat
     from bakeoff.report.pictures import Chart, Mark
     from bakeoff.report.pictures.rows import Rows
 
@@ -153,7 +153,7 @@ def _meaning(gap: Gap) -> str:
     return f"each row with all that is within it; {directions}; the stronger its colour, the larger the difference"
 
 
-def _domain(found: Sequence[Branch], scale: Scale) -> tuple[float, float]:
+def _domain(found: Sequence[Branch], scale: TimeFormat) -> tuple[float, float]:
     """Return the ends of the axis, in the scale's unit, with zero between them."""
     ends = [one.difference_s * scale.unit.per_base for one in found]
     low, high = _ROOM * min(0.0, *ends), _ROOM * max(0.0, *ends)

@@ -12,7 +12,7 @@ from bakeoff.report.points import ends, frame, holes, is_logarithmic, rates, rat
 
 if TYPE_CHECKING:
     from bakeoff.report.pictures import Chart, Mark
-    from bakeoff.report.points import Frame, Panel, Points
+    from bakeoff.report.points import ChartFrame, Panel, Points
 
 _HEIGHT = 300
 _RATIO_HEIGHT = 130
@@ -53,7 +53,7 @@ def rate_chart(study: Points, width: int = WIDE) -> Chart:
     return alt.vconcat(*charts, spacing=16, title=title).resolve_legend(color="shared", shape="shared")
 
 
-def _curves(study: Points, here: Frame, panel: Panel, width: int) -> Chart:
+def _curves(study: Points, here: ChartFrame, panel: Panel, width: int) -> Chart:
     """Draw one frame whose bottom is a scale of numbers."""
     alt = altair()
     points, gaps = rates(study, here, panel), holes(study, here, panel)
@@ -80,7 +80,7 @@ def _curves(study: Points, here: Frame, panel: Panel, width: int) -> Chart:
     return alt.layer(*layers).properties(width=width - _BESIDE, height=_HEIGHT, title=_frame_title(panel))
 
 
-def _rate_axis(study: Points, here: Frame) -> tuple[Any, float]:
+def _rate_axis(study: Points, here: ChartFrame) -> tuple[Any, float]:
     """Return the axis of samples/s, the same in all frames, and its lower end."""
     alt = altair()
     points = [point for panel in here.panels for point in rates(study, here, panel)]
@@ -92,7 +92,7 @@ def _rate_axis(study: Points, here: Frame) -> tuple[Any, float]:
     return {"scale": scale, "axis": axis}, bottom
 
 
-def _bottom(here: Frame, title: str | None) -> Any:
+def _bottom(here: ChartFrame, title: str | None) -> Any:
     """Return the bottom's axis, marked at the values that were raced."""
     alt = altair()
     if not here.numeric:
@@ -111,7 +111,7 @@ def _y(axis: dict[str, Any], field: str) -> Any:
     return altair().Y(f"{field}:Q", **axis)
 
 
-def _dots(study: Points, here: Frame, panel: Panel, width: int) -> Chart:
+def _dots(study: Points, here: ChartFrame, panel: Panel, width: int) -> Chart:
     """Draw one frame whose points have names: a row for each, and in it a dot for each contender."""
     alt = altair()
     everywhere = [point for one in here.panels for point in rates(study, here, one)]
@@ -205,7 +205,7 @@ def _named_ratios(study: Points, pairs: list[tuple[str, str]]) -> list[Mark]:
 
 
 def _ratio_frame(
-    study: Points, here: Frame, panel: Panel, pair: tuple[str, str], look: dict[str, Any], *, is_last: bool
+    study: Points, here: ChartFrame, panel: Panel, pair: tuple[str, str], look: dict[str, Any], *, is_last: bool
 ) -> Chart:
     """Draw one pair; the last frame names what goes along the bottom of all."""
     alt = altair()

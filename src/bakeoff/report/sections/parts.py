@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from bakeoff.judge.explanation import Explanation, Gap, Row, RowKey
-    from bakeoff.report.gaps import Scale
+    from bakeoff.report.gaps import TimeFormat
 
 MOST_LINES = 8
 """Of a table that stands open: with the gap's picture below it, a screen holds no more; the page has all lines."""
@@ -117,7 +117,7 @@ def _sides(gaps: Sequence[Gap], main: Gap, labels: Sequence[str], rows: Callable
     return sorted(sides, key=lambda side: min(side.times_s.values()) - max(side.times_s.values()))
 
 
-def _line(side: _Side, labels: Sequence[str], main: Gap, scale: Scale) -> Line:
+def _line(side: _Side, labels: Sequence[str], main: Gap, scale: TimeFormat) -> Line:
     """Return a line, marked where its difference in the main gap is more than chance."""
     apart = scale.signed(side.times_s[main.second] - side.times_s[main.first])
     is_known = side.main is not None and side.main.told_apart
@@ -128,7 +128,7 @@ def _line(side: _Side, labels: Sequence[str], main: Gap, scale: Scale) -> Line:
     return Line([side.name, *times, apart, said], marked=is_known)
 
 
-def _interval(row: Row, scale: Scale) -> str:
+def _interval(row: Row, scale: TimeFormat) -> str:
     """Return the interval of a difference, where there were rounds enough for one."""
     known = row.difference_s
     return f"{scale.signed(known.low)} to {scale.signed(known.high)}" if known else "too few rounds"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.judge.explanation import Explanation, Suspect, Unjudged
-    from bakeoff.report.gaps import Scale
+    from bakeoff.report.gaps import TimeFormat
 
 _NOTE = (
     "Control: a switch that should not matter. Predicted: the differences of all parts that the switch acts on, the "
@@ -78,7 +78,7 @@ def _status(suspect: Suspect) -> str:
     return "control: moved" if has_moved(suspect.saved_s) else "control: unmoved"
 
 
-def _line(suspect: Suspect, scale: Scale) -> Line:
+def _line(suspect: Suspect, scale: TimeFormat) -> Line:
     """Return one suspect; an empty cell was not raced."""
     saved, ratio, part = suspect.saved_s, suspect.ratio, ""
     raced = f"{scale.text(saved.estimate)} ({scale.text(saved.low)} to {scale.text(saved.high)})" if saved else ""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.judge.explanation import Explanation, Gap, Row, Suspect
-    from bakeoff.report.gaps import Scale
+    from bakeoff.report.gaps import TimeFormat
 
 MOST_NAMED = 3
 """Parts of a gap in one sentence: more are read in the table."""
@@ -102,7 +102,7 @@ def _whole(gap: Gap, state: str) -> str:
     return f"The race of {gap.first} and {gap.second} {'is undecided' if state == 'undecided' else 'has no verdict'}"
 
 
-def _spends(gap: Gap, row: Row, scale: Scale) -> str:
+def _spends(gap: Gap, row: Row, scale: TimeFormat) -> str:
     """Return what both spend on a part: "jax spends 4.6 of its 32.7 ms on data movement, torch 0.2 of its 25.0"."""
     first, second = (gap.first, row.first_s, gap.first_s), (gap.second, row.second_s, gap.second_s)
     long, short = (second, first) if row.gap_s > 0 else (first, second)
@@ -188,7 +188,7 @@ def _about(explanation: Explanation, gap: Gap) -> list[str]:
     return [*found, *(_saved(same, gap, scale) for same in confirmed.values())]
 
 
-def _parts(explanation: Explanation, gap: Gap, scale: Scale) -> str:
+def _parts(explanation: Explanation, gap: Gap, scale: TimeFormat) -> str:
     """Return how far apart two contenders are, and by which kinds of operations."""
     shown = known_parts(gap)[:MOST_NAMED]
     if not shown:
@@ -206,7 +206,7 @@ def _known_layers(gap: Gap) -> list[Row]:
     return [row for row in by_size(gap.by_layer) if row.told_apart and row.layer]
 
 
-def _layers(gap: Gap, scale: Scale) -> str:
+def _layers(gap: Gap, scale: TimeFormat) -> str:
     """Return where in the model the largest differences lie that are more than chance."""
     known = _known_layers(gap)
     said = [in_words(row, scale) for row in known[:MOST_NAMED]]
@@ -214,7 +214,7 @@ def _layers(gap: Gap, scale: Scale) -> str:
     return f"In the model, {gap.second} differs from {gap.first} most in {listed(said)}."
 
 
-def _saved(same: Sequence[Suspect], gap: Gap, scale: Scale) -> str:
+def _saved(same: Sequence[Suspect], gap: Gap, scale: TimeFormat) -> str:
     """Return what a switch has saved beside what was predicted, and how each part that it is confirmed for changed."""
     one, unit = same[0], scale.unit.name
     saved = one.saved_s
