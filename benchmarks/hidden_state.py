@@ -27,7 +27,7 @@ from bakeoff.race.loop import Runner
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
 from bakeoff.race.stages.rounds import together
-from bakeoff.race.stages.stage import State
+from bakeoff.race.stages.stage import RaceState
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.options import WORKER_OPTIONS
 from bakeoff.spec.request import Request
@@ -99,7 +99,7 @@ def race(work: str, labels: list[str], rounds: int, threads: int | None) -> dict
             results=results,
         )
         with prepared(request) as (comparison, inputs):
-            state = State(comparison, Path(results), inputs)
+            state = RaceState(comparison, Path(results), inputs)
             runner = Runner(state.folder, ProcessWorker, silent, limit_s=comparison.procedure.trial_limit_s)
             for number in range(1, rounds + 1):
                 for record in runner.run(together(state, comparison.contenders, number)):

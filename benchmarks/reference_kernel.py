@@ -36,7 +36,7 @@ from bakeoff.race.loop import Runner
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
 from bakeoff.race.stages.rounds import turn_orders
-from bakeoff.race.stages.stage import State, Wanted
+from bakeoff.race.stages.stage import RaceState, WantedTrials
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.protocol import Ran, RunBlock
 from bakeoff.spec.request import Request
@@ -116,12 +116,12 @@ def measure(frameworks: list[str], rounds: int, folder: Path, *, beside: bool) -
     request = Request(workload="mlp-mnist", contenders=tuple(frameworks), data="digits", results=str(folder))
     kernel, found = Kernel(), Reading()
     with bursts(wanted=beside), prepared(request) as (comparison, inputs):
-        state = State(comparison, folder, inputs)
+        state = RaceState(comparison, folder, inputs)
         runner = Runner(folder, ProcessWorker, silent, limit_s=comparison.procedure.trial_limit_s)
         for number in range(1, rounds + 1):
             trials = [state.specs.trial(plan, "time", number, resident=True) for plan in comparison.contenders]
             found[number] = {}
-            runner.run(Wanted(tuple(trials), partial(_round, kernel, found[number], number)))
+            runner.run(WantedTrials(tuple(trials), partial(_round, kernel, found[number], number)))
     return found
 
 

@@ -22,7 +22,7 @@ from results import write
 from bakeoff.race.loop import Runner
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.stages.stage import State, alone
+from bakeoff.race.stages.stage import RaceState, alone
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.protocol import RunBlock, Warm
 from bakeoff.spec.request import Request
@@ -55,7 +55,7 @@ def measure(frameworks: list[str], rounds: int, folder: Path) -> dict[tuple[str,
     request = Request(workload="mlp-mnist", contenders=tuple(frameworks), data="digits", results=str(folder))
     found: dict[tuple[str, str], list[float]] = {(name, way): [] for name in frameworks for way in WAYS}
     with prepared(request) as (comparison, inputs):
-        state = State(comparison, folder, inputs)
+        state = RaceState(comparison, folder, inputs)
         runner = Runner(folder, ProcessWorker, silent, limit_s=comparison.procedure.trial_limit_s)
         for number in range(rounds):
             for plan in comparison.contenders:

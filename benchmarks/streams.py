@@ -23,7 +23,7 @@ from results import write
 
 from bakeoff.race import conductor
 from bakeoff.race.stages import rounds
-from bakeoff.race.stages.stage import State
+from bakeoff.race.stages.stage import RaceState
 from bakeoff.spec.errors import BakeoffError
 from bakeoff.spec.request import Request
 from bakeoff.store.files import read_comparison
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--batch-size", type=int)
     parser.add_argument("--output", type=Path)
     asked = parser.parse_args()
-    State.racing = lambda self: list(self.comparison.contenders)  # type: ignore[method-assign]
+    RaceState.racing = lambda self: list(self.comparison.contenders)  # type: ignore[method-assign]
     for workload in asked.workloads:
         for contender in asked.contenders:
             race(asked, workload, contender)

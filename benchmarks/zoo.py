@@ -34,7 +34,7 @@ from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
 from bakeoff.race.stages.certify import evidence
 from bakeoff.race.stages.rounds import together
-from bakeoff.race.stages.stage import State
+from bakeoff.race.stages.stage import RaceState
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.request import Request
 from bakeoff.stats.differences import ping_pong_difference
@@ -64,7 +64,7 @@ def measure(asked: argparse.Namespace, case: tuple[str, str, str], folder: Path,
     )
     row = {"workload": workload, "framework": framework, "scenario": scenario, "samples": samples}
     with prepared(request) as (comparison, inputs):
-        state = State(comparison, folder / "results", inputs)
+        state = RaceState(comparison, folder / "results", inputs)
         runner = Runner(state.folder, ProcessWorker, silent, limit_s=comparison.procedure.trial_limit_s)
         certified = {
             plan.contender.label: runner.run(evidence(state, plan, "certify"))[0] for plan in comparison.contenders

@@ -13,7 +13,7 @@ from tests.gpu.pretended import H100, PretendedGpus
 from tests.race.inline import InlineWorker
 
 from bakeoff.acceptance import checks, run
-from bakeoff.acceptance.run import Asked, CheckEnded, CheckEvent, CheckStarted, accept
+from bakeoff.acceptance.run import AcceptanceRequest, CheckEnded, CheckEvent, CheckStarted, accept
 from bakeoff.acceptance.setting import Launching
 from bakeoff.race import conductor
 from bakeoff.race.stages import certify, peaks, rounds, selftest
@@ -39,7 +39,7 @@ def accepting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Accept:
     def make(*contenders: str, observe: Callable[[CheckEvent], None] = lambda _: None, **asked: Any) -> Acceptance:
         fields = {"quick": True, "size": "reduced", "device": "cpu", "results": str(tmp_path / "results")} | asked
         launching = Launching(launch=InlineWorker, probe_s=0.001)
-        return accept(Asked(contenders=contenders, **fields), observe, launching=launching).acceptance
+        return accept(AcceptanceRequest(contenders=contenders, **fields), observe, launching=launching).acceptance
 
     return make
 
@@ -223,10 +223,10 @@ def test_the_machine_of_an_acceptance_is_that_of_its_gpu(pretended_gpus: Pretend
     """The one that is named, or has the most free memory, by its UUID; or the one that it was begun with."""
     pretended_gpus.add(H100)
     first, second = (pretended_gpus.uuid(index) for index in (0, 1))
-    assert run._machine(Asked(device="cuda"))["gpu_uuid"] == second
-    assert run._machine(Asked(device="cuda", gpu="0"))["gpu_uuid"] == first
-    assert run._machine(Asked(device="cuda"), first)["gpu_uuid"] == first
-    assert "gpu_uuid" not in run._machine(Asked(device="cpu"))
+    assert run._machine(AcceptanceRequest(device="cuda"))["gpu_uuid"] == second
+    assert run._machine(AcceptanceRequest(device="cuda", gpu="0"))["gpu_uuid"] == first
+    assert run._machine(AcceptanceRequest(device="cuda"), first)["gpu_uuid"] == first
+    assert "gpu_uuid" not in run._machine(AcceptanceRequest(device="cpu"))
 
 
 def test_another_machine_goes_on_with_nothing(accepting: Accept, tmp_path: Path) -> None:

@@ -15,12 +15,12 @@ from bakeoff.cli.progress import Lines
 from bakeoff.cli.telling import to_come
 from bakeoff.race.progress import (
     BlockTimed,
+    ContenderActivity,
     Finished,
     Prepared,
-    Reading,
+    ReadingData,
     RoundEnded,
     RoundStarted,
-    Running,
     TrialStarted,
 )
 from bakeoff.report.units import elapsed
@@ -66,7 +66,7 @@ def test_the_screen_follows_a_race() -> None:
     live(RoundStarted(1, ("jax",)))
     for step_s in (0.001, 0.002, 0.009):
         live(BlockTimed("jax", step_s))
-    live(Running("torch in float64", "computing"))
+    live(ContenderActivity("torch in float64", "computing"))
     live(round_ended(3))
     text = drawn(live)
     assert "now race, round 1" in text
@@ -164,10 +164,10 @@ def test_a_clock_is_read_at_a_glance(seconds: float, said: str) -> None:
 def test_data_that_are_read_are_told() -> None:
     """Before the comparison is there: a file's own data may take minutes, in which nothing else is told."""
     log = io.StringIO()
-    Lines(log)(Reading("own"))
+    Lines(log)(ReadingData("own"))
     assert log.getvalue().endswith("reading the data: own\n")
     live, _ = screen()
-    live(Reading("own"))
+    live(ReadingData("own"))
     assert "reading the data: own" in drawn(live)
 
 

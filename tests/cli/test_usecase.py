@@ -12,7 +12,7 @@ from bakeoff.cli import MISUSED, usecase
 from bakeoff.measure import gpus
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.use_cases import BENCHMARKS, USE_CASES
-from bakeoff.study.reproduction import Place
+from bakeoff.study.reproduction import DefaultDevice
 from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def test_several_devices_are_all_gpus(pretended_gpus: PretendedGpus, monkeypatch
     """Where contenders can use the GPU, it is taken and never asked for; two and more of them are all taken."""
     asked: dict[str, Any] = {}
     monkeypatch.setattr(usecase.run, "run", lambda context, **given: asked.update(given))
-    monkeypatch.setattr("bakeoff.study.reproduction.place_of", lambda texts, who: Place("cuda"))
+    monkeypatch.setattr("bakeoff.study.reproduction.place_of", lambda texts, who: DefaultDevice("cuda"))
     assert cli("use-case", "2", "--benchmark", "mnist").code == 0
     assert (asked["device"], asked["devices"]) == ("cuda", "2")
     for number in range(1, 4):
@@ -95,7 +95,7 @@ def test_a_gpu_that_some_contender_cannot_use_is_told(monkeypatch: pytest.Monkey
     """The use case runs on the processor then, and says why and what to do."""
     monkeypatch.setattr(usecase.run, "run", lambda context, **given: None)
     monkeypatch.setattr(
-        "bakeoff.study.reproduction.place_of", lambda texts, who: Place("cpu", f"a GPU is here, {who} not")
+        "bakeoff.study.reproduction.place_of", lambda texts, who: DefaultDevice("cpu", f"a GPU is here, {who} not")
     )
     said = cli("use-case", "1", "--benchmark", "mnist")
     assert "a GPU is here, the use case runs not; --device cuda races those that can" in said.err

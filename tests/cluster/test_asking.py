@@ -16,9 +16,9 @@ from tests.cluster.test_status import ended
 
 from bakeoff.cluster import asked, controller, plans, states, status, submitting
 from bakeoff.cluster.controller import SlurmError, Task
-from bakeoff.cluster.element import Running
+from bakeoff.cluster.element import ElementRun
 from bakeoff.cluster.profile import read as profile_of
-from bakeoff.cluster.states import State
+from bakeoff.cluster.states import ElementState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -185,7 +185,7 @@ def test_an_element_is_begun_again_as_often_as_was_said(
     plan = msgspec.structs.replace(plans.read(study), profile=profile_of(None, restarts=2))
     (study / "slurm" / "plan.json").write_bytes(msgspec.json.encode(plan))
     monkeypatch.setenv("SLURM_RESTART_COUNT", restarts)
-    monkeypatch.setattr(Running, "_outcome", lambda *_: os.kill(os.getpid(), sent) or signal.pause())
+    monkeypatch.setattr(ElementRun, "_outcome", lambda *_: os.kill(os.getpid(), sent) or signal.pause())
     assert cli("slurm", "element", str(study), "0").code == code
     state = states.read(study, 0)
     assert state.ended == ("failed" if code == 1 else "interrupted")
@@ -194,6 +194,6 @@ def test_an_element_is_begun_again_as_often_as_was_said(
 
 def test_a_state_is_written_before_what_follows_from_it(study: Path) -> None:
     """A job that was ended without a word has left that it began, on which node, and as which task."""
-    states.write(study, 1, State(attempts=ended("7_1", 1.0).attempts))
+    states.write(study, 1, ElementState(attempts=ended("7_1", 1.0).attempts))
     told = json.loads((study / "slurm/elements/00001/state.json").read_text())
     assert (told["ended"], told["attempts"][0]["task"]) == ("", "7_1")

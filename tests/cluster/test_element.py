@@ -14,9 +14,9 @@ from tests.race.inline import InlineWorker
 
 from bakeoff.cli.jobs import jobs_of
 from bakeoff.cluster import costs, plans, states, unpaired
-from bakeoff.cluster.element import Running
+from bakeoff.cluster.element import ElementRun
 from bakeoff.cluster.profile import read as profile_of
-from bakeoff.cluster.states import State
+from bakeoff.cluster.states import ElementState
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.study import Point
 
@@ -34,13 +34,13 @@ def study(tmp_path: Path) -> Path:
     return folder
 
 
-def ran(folder: Path, request_of: Any, **fields: Any) -> State:  # noqa: F811
+def ran(folder: Path, request_of: Any, **fields: Any) -> ElementState:  # noqa: F811
     """Run the one element in this process."""
 
     def look_up(element: plans.Element) -> Point:
         return Point(title=element.title, request=request_of("fake", max_rounds=1, **fields))
 
-    return Running(folder, plans.read(folder), 0).run(look_up, launch=InlineWorker, probe_s=0.001)
+    return ElementRun(folder, plans.read(folder), 0).run(look_up, launch=InlineWorker, probe_s=0.001)
 
 
 def test_an_element_is_done_once(study: Path, request_of: Any) -> None:  # noqa: F811
@@ -80,7 +80,7 @@ def test_what_cannot_be_run_is_a_failure_with_its_reason(study: Path, request_of
 def test_a_number_that_is_no_element_is_told(study: Path) -> None:
     """With the valid ones."""
     with pytest.raises(UsageError, match="has no element 1; valid: 0 to 0"):
-        Running(study, plans.read(study), 1)
+        ElementRun(study, plans.read(study), 1)
 
 
 def test_across_jobs_there_is_a_verdict_only_where_machines_agree(race: Race) -> None:  # noqa: F811

@@ -15,7 +15,7 @@ from bakeoff.cluster.asked import Answer
 from bakeoff.cluster.collect import gather, reason_of
 from bakeoff.cluster.controller import Task
 from bakeoff.cluster.profile import read as profile_of
-from bakeoff.cluster.states import State
+from bakeoff.cluster.states import ElementState
 from bakeoff.spec.errors import StoreError
 from bakeoff.store import studies
 from bakeoff.store.locks import locked
@@ -78,7 +78,7 @@ def test_accounting_is_asked_for_what_the_queue_has_forgotten_alone(
 def test_an_elements_time_is_that_of_all_of_its_attempts(tmp_path: Path) -> None:
     """A requeue adds to it; and the end of a log is its last lines."""
     attempts = [*ended("7_0", 60.0).attempts, *ended("7_0", 30.0).attempts]
-    assert State(attempts=attempts).seconds == 90.0
+    assert ElementState(attempts=attempts).seconds == 90.0
     (tmp_path / "log").write_text("\n".join(map(str, range(50))))
     assert states.end_of(tmp_path / "log").splitlines() == [str(line) for line in range(30, 50)]
 

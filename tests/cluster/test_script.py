@@ -11,24 +11,24 @@ import pytest
 
 from bakeoff.cluster import profile, script
 from bakeoff.cluster.keys import looks_like_a_key
-from bakeoff.cluster.plans import Element, Plan
+from bakeoff.cluster.plans import Element, JobPlan
 from bakeoff.cluster.submitting import chunks
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
-    from bakeoff.cluster.profile import Profile
+    from bakeoff.cluster.profile import SiteProfile
 
 GOLDEN = Path(__file__).with_name("job.golden.sh")
 SITE = {"partition": "gpu", "account": "ml", "gpus": "a100", "cpus": 8, "memory": "64G", "at_once": 20}
 
 
-def planned(site: Profile, **changes: Any) -> Plan:
+def planned(site: SiteProfile, **changes: Any) -> JobPlan:
     """Return a plan of three elements."""
     elements = [
         Element(title=f"batch size {size}", words=["run", "mlp-mnist"], workload="mlp-mnist", contenders=["fake"])
         for size in (8, 16, 32)
     ]
-    plan = Plan(
+    plan = JobPlan(
         name="mlp-mnist-sweep",
         title="mlp-mnist over batch size 8, 16, 32",
         elements=elements,

@@ -12,7 +12,7 @@ from bakeoff.cluster import asked, controller, costs, plans, states, status, sub
 from bakeoff.cluster.collect import gather
 from bakeoff.cluster.controller import SlurmError, Task
 from bakeoff.cluster.profile import read as profile_of
-from bakeoff.cluster.states import Attempt, State
+from bakeoff.cluster.states import ElementState, JobRun
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.verdict import Interval
 from bakeoff.store import studies
@@ -21,11 +21,11 @@ BEGAN = datetime(2026, 11, 23, tzinfo=UTC)
 SAID = "7|0|RUNNING|None|gpu01\n7|1|PENDING|Resources|\n7|2|TIMEOUT|TimeLimit|gpu02\n8|N/A|PENDING|None\n"
 
 
-def ended(task: str, seconds: float, **fields: object) -> State:
+def ended(task: str, seconds: float, **fields: object) -> ElementState:
     """Return the state of an element whose one attempt took so long."""
     end = BEGAN + timedelta(seconds=seconds)
-    one = Attempt(task=task, node="gpu01", began_at=BEGAN.isoformat(), ended_at=end.isoformat())
-    return State(attempts=[one], **fields)
+    one = JobRun(task=task, node="gpu01", began_at=BEGAN.isoformat(), ended_at=end.isoformat())
+    return ElementState(attempts=[one], **fields)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_the_controller_is_asked_once_in_some_seconds(study: Path, queue: list[l
     assert queue == [["7"]]
     assert rows[0] == rows[2]
     for number in (1, 2):
-        states.write(study, number, State(ended="done"))
+        states.write(study, number, ElementState(ended="done"))
     assert status.status_of(study, plans.read(study)).asked_at == ""
     assert len(queue) == 1
 
@@ -82,23 +82,23 @@ def test_each_element_has_its_state_and_its_reason(study: Path) -> None:
 
 
 KINDS = [
-    (State(ended="done"), "7_0", Task(state="FAILED"), {}, "done"),
-    (State(ended="interrupted"), "7_0", Task(state="PENDING", reason="BeginTime"), {}, "waiting"),
-    (State(ended="failed"), "7_0", Task(state="RUNNING"), {}, "running"),
-    (State(ended="failed"), "7_0", Task(state="FAILED"), {}, "failed"),
-    (State(), "7_0", Task(state="CANCELLED"), {}, "cancelled"),
-    (State(), "7_0", None, {"is_cancelled": True}, "cancelled"),
-    (State(), "", None, {}, "not submitted"),
-    (State(), "7_0", None, {"is_deaf": True}, "waiting"),
-    (State(attempts=[Attempt(task="7_0", node="n", began_at="")]), "7_0", None, {"is_deaf": True}, "running"),
-    (State(), "7_0", None, {}, "failed"),
-    (State(), "7_0", Task(state="NODE_FAIL"), {}, "failed"),
+    (ElementState(ended="done"), "7_0", Task(state="FAILED"), {}, "done"),
+    (ElementState(ended="interrupted"), "7_0", Task(state="PENDING", reason="BeginTime"), {}, "waiting"),
+    (ElementState(ended="failed"), "7_0", Task(state="RUNNING"), {}, "running"),
+    (ElementState(ended="failed"), "7_0", Task(state="FAILED"), {}, "failed"),
+    (ElementState(), "7_0", Task(state="CANCELLED"), {}, "cancelled"),
+    (ElementState(), "7_0", None, {"is_cancelled": True}, "cancelled"),
+    (ElementState(), "", None, {}, "not submitted"),
+    (ElementState(), "7_0", None, {"is_deaf": True}, "waiting"),
+    (ElementState(attempts=[JobRun(task="7_0", node="n", began_at="")]), "7_0", None, {"is_deaf": True}, "running"),
+    (ElementState(), "7_0", None, {}, "failed"),
+    (ElementState(), "7_0", Task(state="NODE_FAIL"), {}, "failed"),
 ]
 
 
 @pytest.mark.parametrize(("state", "task", "heard", "more", "kind"), KINDS)
 def test_a_state_follows_from_disk_and_queue(
-    state: State, task: str, heard: Task | None, more: dict[str, bool], kind: str
+    state: ElementState, task: str, heard: Task | None, more: dict[str, bool], kind: str
 ) -> None:
     """Each combination has one answer, and every failure a reason unless the element has given its own."""
     found, reason = status.kind_of(state, task, heard, **more)
@@ -139,7 +139,7 @@ def test_a_collected_study_has_every_failure(study: Path) -> None:
 
 def test_a_script_that_was_submitted_by_hand_is_known_by_its_element(study: Path, queue: list[list[str]]) -> None:
     """An element's own note has its task, which Slurm is asked for as well."""
-    states.write(study, 2, State(attempts=[Attempt(task="9_2", node="gpu01", began_at=BEGAN.isoformat())]))
+    states.write(study, 2, ElementState(attempts=[JobRun(task="9_2", node="gpu01", began_at=BEGAN.isoformat())]))
     plans.note_submissions(study, [])
     assert status.status_of(study, plans.read(study)).rows[2].task == "9_2"
     assert queue == [["7", "9"]]
@@ -148,7 +148,7 @@ def test_a_script_that_was_submitted_by_hand_is_known_by_its_element(study: Path
 def test_nothing_left_is_told(study: Path) -> None:
     """A study that is done is not submitted again."""
     for number in range(3):
-        states.write(study, number, State(ended="done"))
+        states.write(study, number, ElementState(ended="done"))
     with pytest.raises(UsageError, match=r"nothing of .* is left to submit"):
         submitting.hand_over(study, plans.read(study))
 
@@ -159,7 +159,7 @@ def test_a_folder_without_jobs_is_told(tmp_path: Path) -> None:
         plans.read(tmp_path)
 
 
-COST = costs.Cost("mlp-mnist-aaaa", 600.0, 2, "mlp-mnist", frozenset({"fake", "other"}))
+COST = costs.ComparisonCost("mlp-mnist-aaaa", 600.0, 2, "mlp-mnist", frozenset({"fake", "other"}))
 
 
 def test_a_time_limit_is_from_what_was_measured() -> None:
@@ -168,7 +168,7 @@ def test_a_time_limit_is_from_what_was_measured() -> None:
     assert costs.limit_of(elements, [COST]).seconds == 2 * 300.0 + 300.0
     assert "mlp-mnist-aaaa" in costs.limit_of(elements, [COST]).why
     assert costs.limit_of(elements, []).seconds == costs.UNKNOWN_S
-    stranger = costs.Cost("x", 1.0, 1, "mlp-mnist", frozenset({"other"}))
+    stranger = costs.ComparisonCost("x", 1.0, 1, "mlp-mnist", frozenset({"other"}))
     assert costs.limit_of(elements, [stranger]).seconds == costs.UNKNOWN_S
 
 

@@ -61,7 +61,7 @@ def _warmed() -> None:
     """Import what an element imports, and have it held where a test says so."""
     from tests.race.inline import InlineWorker
 
-    from bakeoff.cluster.element import Running
+    from bakeoff.cluster.element import ElementRun
 
     for name in ("cli.app", "cli.jobs", "cli.progress", "cli.run", "frameworks.fake.engine", "study.sweep"):
         importlib.import_module(f"bakeoff.{name}")
@@ -77,7 +77,7 @@ def _warmed() -> None:
                     time.sleep(0.02)
             super().__init__(folder, trial, interpreter)
 
-    Running.run = partialmethod(Running.run, launch=Held, probe_s=0.001)
+    ElementRun.run = partialmethod(ElementRun.run, launch=Held, probe_s=0.001)
 
 
 def _watch(client: socket.socket) -> None:

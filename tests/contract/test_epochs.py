@@ -15,7 +15,7 @@ from bakeoff.race.loop import Runner
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
 from bakeoff.race.stages.epochs import whole_run
-from bakeoff.race.stages.stage import State
+from bakeoff.race.stages.stage import RaceState
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.request import Request
 
@@ -43,7 +43,7 @@ def ran(framework: str) -> WholeRun:
             results=folder,
         )
         with prepared(request) as (comparison, inputs):
-            state, length = State(comparison, Path(folder), inputs), length_of(comparison)
+            state, length = RaceState(comparison, Path(folder), inputs), length_of(comparison)
             assert length is not None
             runner = Runner(state.folder, ProcessWorker, silent, limit_s=LIMIT_S)
             (plan,) = comparison.contenders

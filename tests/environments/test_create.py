@@ -16,7 +16,7 @@ import pytest
 from bakeoff.environments import create, installed
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import resolve
-from bakeoff.environments.plan import REQUIREMENTS, Plan, parse_version, pinned, planned
+from bakeoff.environments.plan import REQUIREMENTS, EnvironmentPlan, parse_version, pinned, planned
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
 from bakeoff.spec.framework import FrameworkInfo
@@ -125,7 +125,7 @@ def test_an_interrupt_leaves_nothing(scripted: Framework) -> None:
     assert not (installed.home() / "fake").exists()
 
 
-def several(scripted: Framework, folder: Path, script: str) -> list[Plan]:
+def several(scripted: Framework, folder: Path, script: str) -> list[EnvironmentPlan]:
     """Plan two environments for which a script is run behind pip."""
     (folder / REQUIREMENTS).touch()
     (folder / create.INSTALL).write_text(script)

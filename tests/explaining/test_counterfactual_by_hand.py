@@ -17,9 +17,9 @@ from bakeoff.judge.checks import Checks, Link, read_checks, write_checks
 from bakeoff.judge.explanation import Explanation, Gap, Suspect
 from bakeoff.race import budget, counterfactual
 from bakeoff.race.counterfactual import check, gaps_to_fastest, is_checked, lacks
-from bakeoff.race.progress import Event, Prepared, Running
+from bakeoff.race.progress import ContenderActivity, Event, Prepared
 from bakeoff.race.stages import explain, late
-from bakeoff.race.stages.stage import Checkpoint, State, Wanted
+from bakeoff.race.stages.stage import Checkpoint, RaceState, WantedTrials
 from bakeoff.spec.request import Request
 from bakeoff.spec.verdict import Interval
 from bakeoff.store.files import COMPARISON_FILE, read_record, write_end, write_record
@@ -86,7 +86,7 @@ class World:
     def add(self, race: Path, request: Request, stages: list[Any], observe: Any, **_: Any) -> None:
         """Trace what has raced."""
         assert stages == [explain.wanted]
-        observe(Running("a", "tracing"))
+        observe(ContenderActivity("a", "tracing"))
         self.traced.append((race.name, request))
         self.untraced.discard(race.name)
         self.now_s += 10.0
@@ -118,7 +118,7 @@ def test_the_widest_gap_to_the_fastest_is_raced_first(world: World) -> None:
         (SLOW, "race-slow"),
         (SLOWER, "race-slower"),
     ]
-    assert [type(one) for one in world.seen] == [Prepared, Running] * 2
+    assert [type(one) for one in world.seen] == [Prepared, ContenderActivity] * 2
     assert len(world.asked_for) == 2
     assert world.check() == []
     assert len(world.asked_for) == len(world.traced) == 2, "what is noted is not looked for again"
@@ -258,7 +258,7 @@ def test_suspects_are_checked_when_none_is_missing(world: World, monkeypatch: py
 
 
 @pytest.mark.parametrize(
-    ("wishes", "lacking"), [([], False), ([Checkpoint()], False), ([Checkpoint(), Wanted((), list)], True)]
+    ("wishes", "lacking"), [([], False), ([Checkpoint()], False), ([Checkpoint(), WantedTrials((), list)], True)]
 )
 def test_traces_are_lacking_where_a_trial_of_them_would_be_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wishes: list[Any], *, lacking: bool
@@ -272,7 +272,7 @@ def test_traces_are_lacking_where_a_trial_of_them_would_be_run(
     write_record(tmp_path / "r01-jax", msgspec.structs.replace(kept, trial=trace, outcome="crashed", reason="it ended"))
     told = []
 
-    def wanted(state: State, *, rounds: int | None) -> list[Any]:
+    def wanted(state: RaceState, *, rounds: int | None) -> list[Any]:
         told.append((list(state.records), rounds))
         return wishes
 

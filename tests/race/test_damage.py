@@ -20,7 +20,7 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.outcome import Outcome
 from bakeoff.race import conductor
 from bakeoff.race.explaining import complete
-from bakeoff.race.progress import Event, Prepared, RoundStarted, Running, TrialStarted
+from bakeoff.race.progress import ContenderActivity, Event, Prepared, RoundStarted, TrialStarted
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.report.pages.comparison import cautions
 from bakeoff.spec.errors import StoreError, UsageError
@@ -341,10 +341,10 @@ def fill(folder: Path) -> None:
     [
         (Prepared, InlineWorker),
         (TrialStarted, InlineWorker),
-        (Running, InlineWorker),
+        (ContenderActivity, InlineWorker),
         (RoundStarted, InlineWorker),
         (TrialStarted, ProcessWorker),
-        (Running, ProcessWorker),
+        (ContenderActivity, ProcessWorker),
     ],
 )
 def test_a_full_disk_ends_the_run_and_spoils_nothing(

@@ -10,7 +10,7 @@ import pytest
 from tests.race.inline import InlineWorker
 
 from bakeoff.race import conductor
-from bakeoff.race.progress import Running
+from bakeoff.race.progress import ContenderActivity
 from bakeoff.race.stages.epochs import PATIENCE
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import UsageError
@@ -98,7 +98,7 @@ def test_progress_names_epoch_and_run(race: Any) -> None:
     """Whoever waits sees how far it is."""
     seen: list[Any] = []
     race("fake", steps=10, epochs=2, repeats=2, max_rounds=3, observe=seen.append)
-    doing = [event.doing for event in seen if isinstance(event, Running) and "epoch" in event.doing]
+    doing = [event.doing for event in seen if isinstance(event, ContenderActivity) and "epoch" in event.doing]
     assert doing == [f"epoch {epoch} of 2, run {number} of 2" for number in (1, 2) for epoch in (1, 2)]
 
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from bakeoff.race import forecast as module
-from bakeoff.race.forecast import BEHIND, Cost, Earlier, Forecast, forecast, known_costs, within
+from bakeoff.race.forecast import BEHIND, ContenderCost, Earlier, Forecast, forecast, known_costs, within
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.record import Block, EnergyReading, Record, Signals
@@ -117,7 +117,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> Any:
     return keep
 
 
-def costs_of(before: Earlier, comparison: Comparison | None = None) -> dict[str, Cost]:
+def costs_of(before: Earlier, comparison: Comparison | None = None) -> dict[str, ContenderCost]:
     """Give what is known of quick and slow."""
     return known_costs(comparison or pair(), before)[0]
 

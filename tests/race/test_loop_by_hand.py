@@ -12,9 +12,9 @@ import pytest
 
 from bakeoff.race import loop as module
 from bakeoff.race.loop import Loop
-from bakeoff.race.progress import Event, Running, TrialEnded, TrialStarted
+from bakeoff.race.progress import ContenderActivity, Event, TrialEnded, TrialStarted
 from bakeoff.race.specs import Trial
-from bakeoff.race.stages.stage import Adopted, Checkpoint, Team, Wanted
+from bakeoff.race.stages.stage import Adopted, Checkpoint, Team, WantedTrials
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import Command, Quit, Ready
@@ -42,9 +42,9 @@ def record(label: str, name: str = "", **changes: Any) -> Record:
     return msgspec.structs.replace(TIMED, **({"trial": spec(label, name)} | changes))
 
 
-def wanted(*labels: str, script: Callable[[Team], object] = lambda _: None, **changes: Any) -> Wanted:
+def wanted(*labels: str, script: Callable[[Team], object] = lambda _: None, **changes: Any) -> WantedTrials:
     """Give trials that are to be run together."""
-    return Wanted(tuple(Trial(spec(label, **changes), "python") for label in labels), script)
+    return WantedTrials(tuple(Trial(spec(label, **changes), "python") for label in labels), script)
 
 
 class ScriptedWorker:
@@ -152,7 +152,7 @@ def test_what_is_on_disk_is_not_run_again(world: World) -> None:
 def test_workers_start_together_and_end_in_any_case(world: World) -> None:
     """Both are started before either is waited for; each start and end is told, with what came of it."""
     told: list[Team] = []
-    world.run(wanted("a", "b", script=told.append), Running("a", "something"))
+    world.run(wanted("a", "b", script=told.append), ContenderActivity("a", "something"))
     assert [what for _, what in world.asked] == ["start", "start", "ready", "ready", "quit", "quit", "end", "end"]
     assert [(type(one), one.label) for one in world.seen[:4]] == [  # type: ignore[union-attr]
         (TrialStarted, "a"),
@@ -160,7 +160,7 @@ def test_workers_start_together_and_end_in_any_case(world: World) -> None:
         (TrialEnded, "a"),
         (TrialEnded, "b"),
     ]
-    assert (world.seen[0], world.seen[4]) == (TrialStarted("r01-a", "a", "time"), Running("a", "something"))
+    assert (world.seen[0], world.seen[4]) == (TrialStarted("r01-a", "a", "time"), ContenderActivity("a", "something"))
     assert len(told) == 1
 
 

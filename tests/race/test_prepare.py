@@ -15,7 +15,7 @@ from bakeoff.environments import interpreters
 from bakeoff.environments.declared import frameworks
 from bakeoff.race import prepare
 from bakeoff.race.prepare import prepared
-from bakeoff.race.progress import Prepared, Reading
+from bakeoff.race.progress import Prepared, ReadingData
 from bakeoff.race.specs import folder_names
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
@@ -193,9 +193,9 @@ def test_who_lacks_the_device_is_left_out_where_none_was_named(
         planned(request_of("fake", "jittor", device="cuda"))
 
 
-@pytest.mark.parametrize(("source", "told"), [(None, [Reading("own")]), ("synthetic", [])])
+@pytest.mark.parametrize(("source", "told"), [(None, [ReadingData("own")]), ("synthetic", [])])
 def test_data_that_may_take_long_are_told_before_they_are_read(
-    request_of: Any, root: Path, tmp_path: Path, source: str | None, told: list[Reading]
+    request_of: Any, root: Path, tmp_path: Path, source: str | None, told: list[ReadingData]
 ) -> None:
     """A file's own data may take minutes, what bakeoff draws itself does not."""
     own = "def data(size, samples, seed): return {'x': np.zeros((samples, 16, 16, 3)), 'y': np.ones(samples, int)}"

@@ -10,7 +10,7 @@ import pytest
 from tests.study.conftest import forecast_of
 from tests.study.test_reproduce import published, ran
 
-from bakeoff.race.forecast import Cost
+from bakeoff.race.forecast import ContenderCost
 from bakeoff.spec.published import PublishedStudy
 from bakeoff.spec.study import Study
 from bakeoff.study.estimate import (
@@ -18,7 +18,7 @@ from bakeoff.study.estimate import (
     CORE_WATTS,
     JOB_START_S,
     LEAST_STEPS_S,
-    Estimate,
+    CostEstimate,
     Span,
     estimate,
     makespan,
@@ -30,7 +30,7 @@ from bakeoff.study.run import finished
 CORES = 2
 
 
-def measured(study: Study, costs: dict[str, Cost]) -> Foreseen:
+def measured(study: Study, costs: dict[str, ContenderCost]) -> Foreseen:
     """Give a study whose only comparison was measured here: 5 rounds."""
     (point,) = study.points
     told = forecast_of(point.request, costs=costs)
@@ -38,13 +38,13 @@ def measured(study: Study, costs: dict[str, Cost]) -> Foreseen:
     return Foreseen(study=study, points=[one])
 
 
-def cost(**changes: float | None) -> Cost:
+def cost(**changes: float | None) -> ContenderCost:
     """Give what a contender took: certificates 20 s, five rounds of 30 s of which 20 are steps, and 10 s behind."""
-    given = Cost(certificates_s=20.0, round_s=30.0, steps_s=20.0, behind_s=10.0, step_s=0.5, watts=None)
+    given = ContenderCost(certificates_s=20.0, round_s=30.0, steps_s=20.0, behind_s=10.0, step_s=0.5, watts=None)
     return msgspec.structs.replace(given, **changes)
 
 
-def places(told: Estimate) -> dict[str, Span]:
+def places(told: CostEstimate) -> dict[str, Span]:
     """Give the time by place."""
     return {figure.place: figure.seconds for figure in told.figures}
 

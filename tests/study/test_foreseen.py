@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tests.study.conftest import forecast_of, request_of
 
-from bakeoff.race.forecast import Cost, Forecast
+from bakeoff.race.forecast import ContenderCost, Forecast
 from bakeoff.race.stages import explain
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Study
@@ -21,9 +21,11 @@ PAIR = ("fake", "fake:step_ms=2")
 NOTHING: list[Any] = []
 
 
-def cost(round_s: float) -> Cost:
+def cost(round_s: float) -> ContenderCost:
     """Give what a contender took: half of a round is steps, of half a second each."""
-    return Cost(certificates_s=20.0, round_s=round_s, steps_s=round_s / 2, behind_s=10.0, step_s=0.5, watts=None)
+    return ContenderCost(
+        certificates_s=20.0, round_s=round_s, steps_s=round_s / 2, behind_s=10.0, step_s=0.5, watts=None
+    )
 
 
 def known(request: Request, **changes: Any) -> Forecast:

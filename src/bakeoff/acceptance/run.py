@@ -34,7 +34,7 @@ AGAIN = ("failed", "inconclusive")
 """States that are done again where that is asked for."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class AcceptanceRequest(msgspec.Struct, frozen=True, kw_only=True):
     """An acceptance as asked for."""
 
     contenders: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class CheckEnded(msgspec.Struct, frozen=True):
     left_s: float
 
 
-class Opened(msgspec.Struct, frozen=True):
+class AcceptanceStarted(msgspec.Struct, frozen=True):
     """The acceptance is on disk; `done` checks have their outcome already."""
 
     acceptance: Acceptance
@@ -81,12 +81,12 @@ class Opened(msgspec.Struct, frozen=True):
     done: int
 
 
-CheckEvent = Opened | CheckStarted | CheckEnded
+CheckEvent = AcceptanceStarted | CheckStarted | CheckEnded
 CheckObserver = Callable[[CheckEvent], None]
 
 
 def accept(
-    asked: Asked, observe: CheckObserver = lambda _: None, *, launching: Launching | None = None
+    asked: AcceptanceRequest, observe: CheckObserver = lambda _: None, *, launching: Launching | None = None
 ) -> AcceptanceOutcome:
     """Make every check that is not made, as far as the budget goes, and return the outcome.
 
@@ -109,7 +109,7 @@ def accept(
     )
     with locked(folder, "acceptance"):
         acceptance = msgspec.structs.replace(acceptance, id=folder.name, command=asked.command)
-        running = _Running(folder, acceptance, asked, launching or Launching(), began_s)
+        running = _AcceptanceRun(folder, acceptance, asked, launching or Launching(), began_s)
         running.all_checks(plan, observe)
     return AcceptanceOutcome(acceptance=running.acceptance, path=str(folder))
 
@@ -119,7 +119,7 @@ def read_outcome(folder: Path) -> AcceptanceOutcome:
     return AcceptanceOutcome(acceptance=acceptances.read(folder), path=str(folder))
 
 
-def _wanted(asked: Asked) -> tuple[Acceptance, list[PlannedCheck]]:
+def _wanted(asked: AcceptanceRequest) -> tuple[Acceptance, list[PlannedCheck]]:
     """Return what is asked for, with every check not reached; raise UsageError for what cannot be."""
     if asked.gpu is not None and asked.device != "cuda":
         msg = f"--gpu {asked.gpu} names an NVIDIA GPU: it needs --device cuda"
@@ -150,7 +150,7 @@ def _wanted(asked: Asked) -> tuple[Acceptance, list[PlannedCheck]]:
     return acceptance, plan
 
 
-def _machine(asked: Asked, uuid: str = "") -> dict[str, str | int | float | None]:
+def _machine(asked: AcceptanceRequest, uuid: str = "") -> dict[str, str | int | float | None]:
     """Return the machine's facts with those of the GPU that is checked; raise UsageError for one that there is not."""
     if asked.device != "cuda":
         return describe()
@@ -174,11 +174,11 @@ def _continued(before: tuple[Path, Acceptance], wanted: Acceptance) -> tuple[Pat
     return folder, acceptance
 
 
-class _Running:
+class _AcceptanceRun:
     """An acceptance on its way; after each check its file is written."""
 
     def __init__(
-        self, folder: Path, acceptance: Acceptance, asked: Asked, launching: Launching, began_s: float
+        self, folder: Path, acceptance: Acceptance, asked: AcceptanceRequest, launching: Launching, began_s: float
     ) -> None:
         self.acceptance = acceptance
         self._folder, self._asked, self._launching, self._began_s = folder, asked, launching, began_s
@@ -187,7 +187,7 @@ class _Running:
         """Make the checks that are not made, in their order."""
         done = {check.key for check in self.acceptance.checks if self._is_done(check)}
         acceptances.write(self._folder, self.acceptance)
-        observe(Opened(self.acceptance, str(self._folder), len(done)))
+        observe(AcceptanceStarted(self.acceptance, str(self._folder), len(done)))
         for index, check in enumerate(plan):
             key, left_s = check.result.key, self._left_s()
             if key in done or (self._asked.only and key not in self._asked.only) or left_s <= 0.0:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TextIO
 
-    from bakeoff.acceptance.run import Asked, CheckEvent
+    from bakeoff.acceptance.run import AcceptanceRequest, CheckEvent
     from bakeoff.race.progress import Observer
     from bakeoff.spec.acceptance import AcceptanceOutcome
 
@@ -81,7 +81,7 @@ def acceptance(
         _show_bundle(read, json=json)
         return
     from bakeoff.acceptance.bundle import check_writable
-    from bakeoff.acceptance.run import Asked
+    from bakeoff.acceptance.run import AcceptanceRequest
     from bakeoff.spec.options import OPTIONS
 
     valid = OPTIONS["device"].values
@@ -91,7 +91,7 @@ def acceptance(
 
     if bundle is not None:
         check_writable(bundle)
-    asked = Asked(
+    asked = AcceptanceRequest(
         contenders=tuple(contenders or ()),
         device=device,
         gpu=gpu,
@@ -120,16 +120,16 @@ def _whole(arguments: Sequence[str]) -> str:
     return shlex.join(kept)
 
 
-def _accepted(asked: Asked, bundle: Path | None, *, json: bool) -> AcceptanceOutcome:
+def _accepted(asked: AcceptanceRequest, bundle: Path | None, *, json: bool) -> AcceptanceOutcome:
     """Make the checks and show the outcome; after Ctrl-C show what is known, say how to go on, and end."""
-    from bakeoff.acceptance.run import Opened, accept, read_outcome
+    from bakeoff.acceptance.run import AcceptanceStarted, accept, read_outcome
     from bakeoff.acceptance.setting import Launching
 
     stream = sys.stderr if json else sys.stdout
     places: list[str] = []
 
     def observe(event: CheckEvent) -> None:
-        if isinstance(event, Opened):
+        if isinstance(event, AcceptanceStarted):
             places.append(event.path)
         _tell(event, stream)
 

@@ -12,7 +12,7 @@ from bakeoff.report.called import pasteable
 if TYPE_CHECKING:
     from bakeoff.environments.builds import Choice
     from bakeoff.environments.declared import Framework
-    from bakeoff.environments.plan import Plan
+    from bakeoff.environments.plan import EnvironmentPlan
 
 INDENT = "    "
 
@@ -80,7 +80,7 @@ def create(
     (_tell_plans if dry_run else _make)(plans)
 
 
-def _make(plans: "list[Plan]") -> None:
+def _make(plans: "list[EnvironmentPlan]") -> None:
     """Make the environments, as many at a time as there are processors, and tell how far each is."""
     from bakeoff.environments.create import make_all
     from bakeoff.measure.machine import usable_cores
@@ -120,7 +120,7 @@ def _choices(wanted: "list[tuple[str, Framework]]", asked: str | None, *, pins_a
     return choices
 
 
-def _tell_choices(plans: "list[Plan]", choices: "list[Choice]") -> None:
+def _tell_choices(plans: "list[EnvironmentPlan]", choices: "list[Choice]") -> None:
     """Print for which device environments are made, and why."""
     for choice in dict.fromkeys(choices):
         names = [plan.name for plan, one in zip(plans, choices, strict=True) if one == choice]
@@ -128,7 +128,7 @@ def _tell_choices(plans: "list[Plan]", choices: "list[Choice]") -> None:
             typer.echo(pasteable(told))
 
 
-def _tell_plans(plans: "list[Plan]") -> None:
+def _tell_plans(plans: "list[EnvironmentPlan]") -> None:
     """Print what would be made, from which pins, how large it is and where it would be."""
     from bakeoff.environments.installed import home
     from bakeoff.environments.plan import already_made, free_bytes
@@ -154,7 +154,7 @@ def _tell_plans(plans: "list[Plan]") -> None:
         typer.echo(told)
 
 
-def _tell_size(plan: "Plan") -> list[int]:
+def _tell_size(plan: "EnvironmentPlan") -> list[int]:
     """Print how large an environment is, and where that is known from; return what is fetched and installed, in MB."""
     size = plan.size()
     if size is None:

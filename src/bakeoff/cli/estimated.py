@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.spec.study import Study
-    from bakeoff.study.estimate import Estimate, Figure, Span
+    from bakeoff.study.estimate import CostEstimate, PlaceCost, Span
     from bakeoff.study.foreseen import Foreseen
 
 VERSION = 1
@@ -41,7 +41,7 @@ def tell(declared: Sequence[Study], results: str, *, json: bool) -> None:
         typer.echo(pasteable(line))
 
 
-def _lines(told: Sequence[Foreseen], each: Sequence[Estimate], whole: Estimate) -> list[str]:
+def _lines(told: Sequence[Foreseen], each: Sequence[CostEstimate], whole: CostEstimate) -> list[str]:
     """Return the table of all, a line for each study where there are several, and what it all rests on."""
     from bakeoff.spec.text import count
 
@@ -86,12 +86,12 @@ def _size(told: Foreseen) -> str:
     return "" if here is None else ", scaled down" if here.scaled else ", at the document's own sizes"
 
 
-def _row(figure: Figure) -> list[str]:
+def _row(figure: PlaceCost) -> list[str]:
     """Return one place's line."""
     return [figure.place, _time(figure), _ends(figure.device_hours, "h"), _ends(figure.kwh, "kWh")]
 
 
-def _time(figure: Figure) -> str:
+def _time(figure: PlaceCost) -> str:
     """Return a time; "unknown" where nothing of it is."""
     return span(*figure.seconds) if figure.device_hours.low else "unknown"
 
@@ -111,7 +111,7 @@ def _ends(value: Span, unit: str) -> str:
 # --- For programs ---------------------------------------------------------------------------------------------------
 
 
-def _data(told: Sequence[Foreseen], each: Sequence[Estimate], whole: Estimate) -> dict[str, Any]:
+def _data(told: Sequence[Foreseen], each: Sequence[CostEstimate], whole: CostEstimate) -> dict[str, Any]:
     """Return the JSON object."""
     return {
         "version": VERSION,
@@ -131,7 +131,7 @@ def _data(told: Sequence[Foreseen], each: Sequence[Estimate], whole: Estimate) -
     }
 
 
-def _place(figure: Figure) -> dict[str, Any]:
+def _place(figure: PlaceCost) -> dict[str, Any]:
     """Return one place; null is not known, or no limit."""
     is_known = bool(figure.device_hours.low)
     return {

@@ -32,14 +32,14 @@ from bakeoff.cli.telling import (
 from bakeoff.race.progress import (
     BlockTimed,
     Certified,
+    ContenderActivity,
     Finished,
     PointEnded,
     PointStarted,
     Prepared,
-    Reading,
+    ReadingData,
     RoundEnded,
     RoundStarted,
-    Running,
     StudyEvent,
     StudyStarted,
     TimerTested,
@@ -152,7 +152,7 @@ class LiveScreen:
         else:
             self._note(event)
         now_s = time.monotonic()
-        if not isinstance(event, Running | BlockTimed) or now_s - self._drawn_s >= REDRAW_S:
+        if not isinstance(event, ContenderActivity | BlockTimed) or now_s - self._drawn_s >= REDRAW_S:
             self._screen.update(self.drawing(), refresh=True)
             self._drawn_s = now_s
 
@@ -171,7 +171,7 @@ class LiveScreen:
     def _note(self, event: Event) -> None:
         """Keep what the screen shows; print above it what should stay."""
         match event:
-            case Reading(source):
+            case ReadingData(source):
                 self._last = reading(source)
             case Prepared(comparison):
                 self._last, self._comparison = "", comparison
@@ -185,7 +185,7 @@ class LiveScreen:
                 self._keep([line] if self._comparison and (line := begins(self._comparison, purpose)) else [])
                 self._to_come = self._to_come if purpose == "time" else ""
                 self._now(label, "starting")
-            case Running(label, doing):
+            case ContenderActivity(label, doing):
                 self._now(label, doing)
             case BlockTimed(label, step_s):
                 self._times_s = {} if self._is_new_round else self._times_s

@@ -31,7 +31,7 @@ from bakeoff.race.progress import (
     PointEnded,
     PointStarted,
     Prepared,
-    Reading,
+    ReadingData,
     RoundEnded,
     RoundStarted,
     StudyEvent,
@@ -105,7 +105,7 @@ class Lines:
                     self._write(line)
             case TrialStarted():
                 self._started(event)
-            case Reading() | TrialEnded() | Certified() | TimerTested() | Tried():
+            case ReadingData() | TrialEnded() | Certified() | TimerTested() | Tried():
                 self._write(of_one(event))
             case Waiting() | RoundStarted():
                 self._waited(event)

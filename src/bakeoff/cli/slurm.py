@@ -17,7 +17,7 @@ from bakeoff.cli.flags import as_flags
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
-    from bakeoff.cluster.plans import Plan
+    from bakeoff.cluster.plans import JobPlan
     from bakeoff.cluster.status import Status
 
 app = typer.Typer(
@@ -214,11 +214,11 @@ def element(
     from bakeoff.cli.jobs import point_of
     from bakeoff.cli.progress import shown
     from bakeoff.cluster import plans
-    from bakeoff.cluster.element import Running, job_here
+    from bakeoff.cluster.element import ElementRun, job_here
     from bakeoff.cluster.script import AGAIN
 
     plan = plans.read(folder)
-    running, out_of_time = Running(folder, plan, number), _OutOfTime()
+    running, out_of_time = ElementRun(folder, plan, number), _OutOfTime()
     try:
         with shown(sys.stdout, live=False) as observer:
             state = running.run(point_of, observer)
@@ -256,7 +256,7 @@ def defaults() -> dict[str, Any]:
     return {name: parameter.default for name, parameter in inspect.signature(write).parameters.items()}
 
 
-def written(given: dict[str, Any], *, dry_run: bool) -> tuple[Path, Plan]:
+def written(given: dict[str, Any], *, dry_run: bool) -> tuple[Path, JobPlan]:
     """Write the plan and the scripts of a command, or print them; return the study's folder and its plan."""
     from bakeoff.cli.jobs import script_names
     from bakeoff.cli.slurm_told import written_lines
@@ -282,7 +282,7 @@ def written(given: dict[str, Any], *, dry_run: bool) -> tuple[Path, Plan]:
     return folder, plan
 
 
-def _planned(given: dict[str, Any], results: Path) -> tuple[Plan, Any]:
+def _planned(given: dict[str, Any], results: Path) -> tuple[JobPlan, Any]:
     """Return the plan that options and words ask for, and the jobs that it is of."""
     from bakeoff.cli.jobs import jobs_of
     from bakeoff.cluster import costs, plans, profile
@@ -296,7 +296,7 @@ def _planned(given: dict[str, Any], results: Path) -> tuple[Plan, Any]:
         limit = costs.Limit(parameters.seconds(site.time, "--time"), "as was said")
     else:
         limit = costs.limit_of(jobs.elements, costs.measured(results))
-    made = plans.Plan(
+    made = plans.JobPlan(
         name=jobs.name,
         title=jobs.title,
         command=shlex.join(["bakeoff", *sys.argv[1:]]),
@@ -340,7 +340,7 @@ def _check_alone(given: dict[str, Any]) -> None:
         raise UsageError(msg)
 
 
-def _found(results: str, study: str | None) -> tuple[Path, Plan]:
+def _found(results: str, study: str | None) -> tuple[Path, JobPlan]:
     """Return a study of jobs and its plan, by default the latest; raise UsageError where there is none."""
     from bakeoff.cluster import plans
     from bakeoff.store.results import find
@@ -356,7 +356,7 @@ def _found(results: str, study: str | None) -> tuple[Path, Plan]:
     return of_jobs[-1], plans.read(of_jobs[-1])
 
 
-def _tell(folder: Path, plan: Plan, *, json: bool, known: Status | None = None, only_json: bool = False) -> None:
+def _tell(folder: Path, plan: JobPlan, *, json: bool, known: Status | None = None, only_json: bool = False) -> None:
     """Print how far a study is."""
     from bakeoff.cli.slurm_told import data, lines
     from bakeoff.cluster.status import status_of

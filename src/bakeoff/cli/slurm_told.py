@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bakeoff.cluster.plans import Plan, Submission
+    from bakeoff.cluster.plans import JobPlan, Submission
     from bakeoff.cluster.status import ElementStatus, Status
     from bakeoff.judge.outcome import Outcome
 
@@ -35,7 +35,7 @@ MOST_POINTS = 64
 """As many as a sweep has: a report of thousands of comparisons is nothing that anybody reads on a screen."""
 
 
-def written_lines(folder: Path, plan: Plan, paths: Sequence[Path]) -> list[str]:
+def written_lines(folder: Path, plan: JobPlan, paths: Sequence[Path]) -> list[str]:
     """Return what was written, and how to go on."""
     rows = [["study", str(folder)], *[["script", str(path)] for path in paths]]
     limit = f"{elapsed(plan.limit_s)}: {plan.limit_why}"
@@ -50,7 +50,7 @@ def submitted_lines(folder: Path, new: Sequence[Submission]) -> list[str]:
     return [*said, f"watch     {pasteable(f'bakeoff slurm status {folder}')}"]
 
 
-def lines(folder: Path, plan: Plan, found: Status) -> list[str]:
+def lines(folder: Path, plan: JobPlan, found: Status) -> list[str]:
     """Return how far a study is: its counts, what runs, what failed with the ends of logs, and when it will end."""
     counts = ", ".join(f"{found.count(kind):,} {kind}" for kind in KINDS if found.count(kind))
     said = [*wrapped(f"{plan.title}: {counts} of {count(len(found.rows), 'comparison')}")]
@@ -86,7 +86,7 @@ def _end(found: Status) -> list[str]:
     return [f"done in about {elapsed(found.left_s)}, if as many run at once as now"]
 
 
-def show_collected(folder: Path, plan: Plan) -> None:
+def show_collected(folder: Path, plan: JobPlan) -> None:
     """Print the report of what there is, and of contenders in jobs of their own what can be said across them."""
     import typer
 
@@ -112,7 +112,7 @@ def across(outcomes: Sequence[Outcome]) -> list[str]:
     return said
 
 
-def data(folder: Path, plan: Plan, found: Status) -> dict[str, Any]:
+def data(folder: Path, plan: JobPlan, found: Status) -> dict[str, Any]:
     """Return the JSON object."""
     import msgspec
 

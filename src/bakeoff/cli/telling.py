@@ -10,7 +10,7 @@ from bakeoff.race.progress import (
     Certified,
     PointEnded,
     PointStarted,
-    Reading,
+    ReadingData,
     StudyStarted,
     TimerTested,
     TrialEnded,
@@ -96,10 +96,10 @@ def study_lines(event: StudyEvent) -> list[str]:
             return [f"{point.title}: {reason}"] if reason else []
 
 
-def of_one(event: Reading | TrialEnded | Certified | TimerTested | Tried) -> str:
+def of_one(event: ReadingData | TrialEnded | Certified | TimerTested | Tried) -> str:
     """Return what became of one contender's trial, or was found by it; or what is waited for before all of them."""
     match event:
-        case Reading(source):
+        case ReadingData(source):
             return reading(source)
         case TrialEnded(name):
             return f"{name}: {ended(event)}"

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bakeoff.cluster.plans import Plan
+    from bakeoff.cluster.plans import JobPlan
     from bakeoff.cluster.status import ElementStatus
 
 REASON_LINES = 3
 """Of a log in a study's table: its last words; `bakeoff slurm collect --json` has more."""
 
 
-def gather(folder: Path, plan: Plan, rows: Sequence[ElementStatus]) -> None:
+def gather(folder: Path, plan: JobPlan, rows: Sequence[ElementStatus]) -> None:
     """Write study.json anew, so that every report reads the study as if one process had run it; again and again."""
     known = states.read_every(folder, len(plan.elements))
     points = [state.point or named(element) for state, element in zip(known, plan.elements, strict=True)]

@@ -44,7 +44,7 @@ class Limit(NamedTuple):
     why: str
 
 
-class Cost(NamedTuple):
+class ComparisonCost(NamedTuple):
     """What an earlier comparison took."""
 
     name: str
@@ -54,7 +54,7 @@ class Cost(NamedTuple):
     frameworks: frozenset[str]
 
 
-def limit_of(elements: Sequence[Element], costs: Iterable[Cost]) -> Limit:
+def limit_of(elements: Sequence[Element], costs: Iterable[ComparisonCost]) -> Limit:
     """Return the time limit of an array: what its longest element took before, with room; an hour for unknown ones."""
     known = list(costs)
     found = [_longest(element, known) for element in elements]
@@ -68,7 +68,7 @@ def limit_of(elements: Sequence[Element], costs: Iterable[Cost]) -> Limit:
     )
 
 
-def _longest(element: Element, costs: Iterable[Cost]) -> tuple[float, Cost] | None:
+def _longest(element: Element, costs: Iterable[ComparisonCost]) -> tuple[float, ComparisonCost] | None:
     """Return the longest that comparisons of an element's workload took, in its number of contenders; None: unknown."""
     named = frozenset(text.partition(":")[0].partition("@")[0] for text in element.contenders)
     alike = [one for one in costs if one.workload == element.workload and named <= one.frameworks]
@@ -77,7 +77,7 @@ def _longest(element: Element, costs: Iterable[Cost]) -> tuple[float, Cost] | No
     return max((one.seconds / one.contenders * (len(element.contenders) or one.contenders), one) for one in alike)
 
 
-def measured(results: Path) -> list[Cost]:
+def measured(results: Path) -> list[ComparisonCost]:
     """Return what the latest comparisons below a results directory took; those that cannot be read tell nothing."""
     dated: list[tuple[str, Path, Comparison]] = []
     for folder in every_comparison([results]):
@@ -90,7 +90,7 @@ def measured(results: Path) -> list[Cost]:
     return [cost for _, folder, comparison in latest if (cost := _cost(folder, comparison)) is not None]
 
 
-def _cost(folder: Path, comparison: Comparison) -> Cost | None:
+def _cost(folder: Path, comparison: Comparison) -> ComparisonCost | None:
     """Return what a comparison took, without the time in which nothing ran; None where no round was finished."""
     records = [one for one in read_records(folder).records.values() if one.trial.comparison == comparison.id]
     timed = finished(of_purpose(records, "time"))
@@ -102,4 +102,6 @@ def _cost(folder: Path, comparison: Comparison) -> Cost | None:
     gaps = [min((after - before).total_seconds(), longest_s) for before, after in pairwise(moments)]
     last_s = max(own_ns(one) for one in timed) * NS
     frameworks = frozenset(plan.contender.framework for plan in comparison.contenders)
-    return Cost(comparison.id, sum(gaps) + last_s, len(comparison.contenders), comparison.workload.name, frameworks)
+    return ComparisonCost(
+        comparison.id, sum(gaps) + last_s, len(comparison.contenders), comparison.workload.name, frameworks
+    )

@@ -11,7 +11,7 @@ import msgspec
 
 from bakeoff.cluster import states
 from bakeoff.cluster.plans import now
-from bakeoff.cluster.states import Attempt, State
+from bakeoff.cluster.states import ElementState, JobRun
 from bakeoff.measure.noise import PROBE_S
 from bakeoff.race import conductor
 from bakeoff.race.progress import Prepared, silent
@@ -22,7 +22,7 @@ from bakeoff.store.locks import locked
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bakeoff.cluster.plans import Element, Plan
+    from bakeoff.cluster.plans import Element, JobPlan
     from bakeoff.judge.outcome import Outcome
     from bakeoff.race.progress import Event, Observer
     from bakeoff.race.workers.worker import Launcher
@@ -50,10 +50,10 @@ def job_here() -> Job:
     return Job(task=f"{array}_{task}" if array else "", restarts=int(restarts) if restarts.isdigit() else 0)
 
 
-class Running:
+class ElementRun:
     """An element on its way; every change of its state is on disk before what follows from it."""
 
-    def __init__(self, folder: Path, plan: Plan, element: int) -> None:
+    def __init__(self, folder: Path, plan: JobPlan, element: int) -> None:
         """Take the study's folder, its plan and the element's number; raise UsageError where there is none such."""
         if not 0 <= element < len(plan.elements):
             msg = f"{folder.name} has no element {element}; valid: 0 to {len(plan.elements) - 1}"
@@ -68,7 +68,7 @@ class Running:
         *,
         launch: Launcher = ProcessWorker,
         probe_s: float = PROBE_S,
-    ) -> State:
+    ) -> ElementState:
         """Run the comparison unless it is done; return the element's state.
 
         `look_up` returns the point of an element on this machine. An interrupt is noted and raised again.
@@ -79,7 +79,7 @@ class Running:
             self._state = states.read(self._folder, self._number)
             if self._state.ended == "done":
                 return self._state
-            attempt = Attempt(task=job_here().task, node=platform.node(), began_at=now())
+            attempt = JobRun(task=job_here().task, node=platform.node(), began_at=now())
             self._note(ended="", reason="", attempts=[*self._state.attempts, attempt])
             try:
                 ended, reason = self._outcome(look_up, observe, launch, probe_s)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import bakeoff
-from bakeoff.cluster.profile import Profile
+from bakeoff.cluster.profile import SiteProfile
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.published import Reproduces
 from bakeoff.spec.request import Request
@@ -49,7 +49,7 @@ class Element(msgspec.Struct, frozen=True, kw_only=True):
     """The most that a contender trains on."""
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
     """All comparisons of a study, and what their jobs ask for."""
 
     version: int = 1
@@ -66,7 +66,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     unpaired: bool = False
     """Each contender in a job of its own: rounds of two contenders share nothing."""
     reproduces: Reproduces | None = None
-    profile: Profile
+    profile: SiteProfile
     limit_s: float
     """Time limit of an element."""
     limit_why: str
@@ -89,7 +89,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.job}_{element - self.offset}" if element - self.offset in self.tasks else ""
 
 
-def begin(results: Path, plan: Plan) -> tuple[Path, Plan]:
+def begin(results: Path, plan: JobPlan) -> tuple[Path, JobPlan]:
     """Make the folder of a study and write what is planned; return both. It is a study like any other from now on."""
     folder = new_folder(results, plan.name)
     plan = msgspec.structs.replace(plan, id=folder.name, created_at=now())
@@ -99,7 +99,7 @@ def begin(results: Path, plan: Plan) -> tuple[Path, Plan]:
     return folder, plan
 
 
-def study_of(plan: Plan, points: list[Point] | None = None) -> Study:
+def study_of(plan: JobPlan, points: list[Point] | None = None) -> Study:
     """Return the study of a plan; before its comparisons have begun, with their names alone."""
     return Study(
         name=plan.name,
@@ -116,13 +116,13 @@ def named(element: Element) -> Point:
     return Point(title=element.title, coordinates=element.coordinates, request=request)
 
 
-def read(folder: Path) -> Plan:
+def read(folder: Path) -> JobPlan:
     """Return the plan of a study's folder; raise UsageError where it has none, StoreError where it is damaged."""
     path = folder / FOLDER / PLAN_FILE
     if not path.is_file():
         msg = f"{folder} holds no jobs: name the folder that `bakeoff slurm write` or `submit` printed"
         raise UsageError(msg)
-    return read_as(Plan, path)
+    return read_as(JobPlan, path)
 
 
 def submissions(folder: Path) -> list[Submission]:

@@ -27,7 +27,7 @@ OURS = ("array", "output", "error", "open-mode", "requeue", "no-requeue", "signa
 """Options of sbatch that scripts need as they are written."""
 
 
-class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SiteProfile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every job asks Slurm for, and what its script does before bakeoff."""
 
     partition: str | None = None
@@ -61,7 +61,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The site's own script (docs/slurm.md names what stands in it); None: the shipped one."""
 
 
-def read(path: Path | None, **given: Any) -> Profile:
+def read(path: Path | None, **given: Any) -> SiteProfile:
     """Return a file's profile with what was given in place of its values; raise UsageError for what cannot be."""
     content: dict[str, Any] = {}
     if path is not None:
@@ -72,16 +72,16 @@ def read(path: Path | None, **given: Any) -> Profile:
             raise UsageError(msg) from error
     wanted = content | {name: value for name, value in given.items() if value not in (None, False, (), [])}
     try:
-        profile = msgspec.convert(wanted, Profile)
+        profile = msgspec.convert(wanted, SiteProfile)
     except msgspec.ValidationError as error:
         where = "the options" if path is None else str(path)
-        msg = f"{where} cannot be used as a profile: {error}. Valid: {', '.join(Profile.__struct_fields__)}"
+        msg = f"{where} cannot be used as a profile: {error}. Valid: {', '.join(SiteProfile.__struct_fields__)}"
         raise UsageError(msg) from error
     _check(profile)
     return profile
 
 
-def gpus_of(profile: Profile, devices: int) -> str | None:
+def gpus_of(profile: SiteProfile, devices: int) -> str | None:
     """Return Slurm's generic resource for so many devices, such as "gpu:a100:2"; None where no GPU is asked for.
 
     Raises UsageError where fewer are asked for than the comparison trains on.
@@ -97,7 +97,7 @@ def gpus_of(profile: Profile, devices: int) -> str | None:
     return ":".join(filter(None, ["gpu", match["kind"], str(count)]))
 
 
-def _check(profile: Profile) -> None:
+def _check(profile: SiteProfile) -> None:
     """Raise UsageError for a value that no directive of a script can hold."""
     for name in ("partition", "account", "qos", "constraint", "memory"):
         value = getattr(profile, name)
@@ -116,7 +116,7 @@ def _check(profile: Profile) -> None:
     _check_lines(profile)
 
 
-def _check_lines(profile: Profile) -> None:
+def _check_lines(profile: SiteProfile) -> None:
     """Raise UsageError for lines that are none, options that scripts set themselves, and keys."""
     for option in profile.sbatch:
         if not _OPTION.fullmatch(option) or option[2:].partition("=")[0] in OURS:

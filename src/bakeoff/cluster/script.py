@@ -20,8 +20,8 @@ from bakeoff.store.reading import read_named
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bakeoff.cluster.plans import Plan
-    from bakeoff.cluster.profile import Profile
+    from bakeoff.cluster.plans import JobPlan
+    from bakeoff.cluster.profile import SiteProfile
 
 TEMPLATE = Path(__file__).with_name("templates") / "job.sh.j2"
 
@@ -36,7 +36,7 @@ AGAIN = 75
 """Exit code of an element that is to go on in another job: EX_TEMPFAIL of sysexits.h."""
 
 
-def scripts(folder: Path, plan: Plan) -> dict[int, str]:
+def scripts(folder: Path, plan: JobPlan) -> dict[int, str]:
     """Return the text of every script, by the first element that it is for; raise UsageError for a bad template.
 
     One script is for all elements, or, where contenders are apart, one for each of them.
@@ -46,7 +46,7 @@ def scripts(folder: Path, plan: Plan) -> dict[int, str]:
     return {number: text(folder, plan, [number]) for number in range(len(plan.elements))}
 
 
-def text(folder: Path, plan: Plan, elements: Sequence[int]) -> str:
+def text(folder: Path, plan: JobPlan, elements: Sequence[int]) -> str:
     """Return the script of an array with these elements."""
     named = [plan.elements[number] for number in elements]
     values = {
@@ -66,13 +66,13 @@ def text(folder: Path, plan: Plan, elements: Sequence[int]) -> str:
     return written
 
 
-def command(profile: Profile) -> str:
+def command(profile: SiteProfile) -> str:
     """Return what calls bakeoff on a node."""
     python = profile.python or sys.executable
     return " ".join(filter(None, [profile.container, shlex.quote(python), "-m bakeoff"]))
 
 
-def directives(folder: Path, plan: Plan, elements: Sequence[int]) -> list[str]:
+def directives(folder: Path, plan: JobPlan, elements: Sequence[int]) -> list[str]:
     """Return what stands behind #SBATCH, one a line."""
     profile, named = plan.profile, [plan.elements[number] for number in elements]
     gres = gpus_of(profile, max(element.devices for element in named))

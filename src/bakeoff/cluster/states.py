@@ -25,7 +25,7 @@ _LOG_BYTES = 16_384
 """Of the end of a log that are read for these lines."""
 
 
-class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+class JobRun(msgspec.Struct, frozen=True, kw_only=True):
     """One start of an element's job."""
 
     task: str
@@ -35,7 +35,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: str = ""
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True):
+class ElementState(msgspec.Struct, frozen=True, kw_only=True):
     """How far an element is."""
 
     ended: Ended = ""
@@ -47,7 +47,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked for, as its node looked it up."""
     reason: str = ""
     """Why it failed or was begun anew, in a sentence."""
-    attempts: list[Attempt] = []
+    attempts: list[JobRun] = []
 
     @property
     def seconds(self) -> float:
@@ -64,24 +64,24 @@ def folder_of(folder: Path, element: int) -> Path:
     return folder / FOLDER / "elements" / f"{element:05d}"
 
 
-def read(folder: Path, element: int) -> State:
+def read(folder: Path, element: int) -> ElementState:
     """Return how far an element is; raise StoreError for a damaged file."""
     path = folder_of(folder, element) / "state.json"
-    return read_as(State, path) if path.exists() else State()
+    return read_as(ElementState, path) if path.exists() else ElementState()
 
 
-def read_every(folder: Path, count: int) -> list[State]:
+def read_every(folder: Path, count: int) -> list[ElementState]:
     """Return how far every element is; of a damaged file only that it failed, with the reason."""
     found = []
     for element in range(count):
         try:
             found.append(read(folder, element))
         except StoreError as error:
-            found.append(State(ended="failed", reason=str(error)))
+            found.append(ElementState(ended="failed", reason=str(error)))
     return found
 
 
-def write(folder: Path, element: int, state: State) -> None:
+def write(folder: Path, element: int, state: ElementState) -> None:
     """Write how far an element is."""
     write_json(folder_of(folder, element) / "state.json", state)
 

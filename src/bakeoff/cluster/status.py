@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bakeoff.cluster.plans import Plan, Submission
-    from bakeoff.cluster.states import State
+    from bakeoff.cluster.plans import JobPlan, Submission
+    from bakeoff.cluster.states import ElementState
 
 Kind = Literal["done", "running", "waiting", "failed", "cancelled", "not submitted"]
 KINDS: tuple[Kind, ...] = ("done", "running", "waiting", "failed", "cancelled", "not submitted")
@@ -71,7 +71,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         return sum(row.state == kind for row in self.rows)
 
 
-def status_of(folder: Path, plan: Plan) -> Status:
+def status_of(folder: Path, plan: JobPlan) -> Status:
     """Return how far every element is; Slurm is asked at most once in some seconds, and only where it is needed."""
     known, arrays = states.read_every(folder, len(plan.elements)), submissions(folder)
     tasks = [_task(arrays, number, state) for number, state in enumerate(known)]
@@ -111,13 +111,13 @@ def left_s(rows: Sequence[ElementStatus], at_once: int | None) -> float | None:
     return left / min(running, at_once or running)
 
 
-def _task(arrays: Sequence[Submission], element: int, state: State) -> str:
+def _task(arrays: Sequence[Submission], element: int, state: ElementState) -> str:
     """Return the latest task of an element, also of a script that somebody gave to sbatch by hand; "" for none."""
     began = state.attempts[-1].task if state.attempts else ""
     return next((task for one in reversed(arrays) if (task := one.task_of(element))), began)
 
 
-def _unexplained(known: Sequence[State], tasks: Sequence[str], answer: asked.Answer) -> list[str]:
+def _unexplained(known: Sequence[ElementState], tasks: Sequence[str], answer: asked.Answer) -> list[str]:
     """Return the arrays of which tasks did not say how they ended, and Slurm's controller has forgotten it."""
     gone = {
         task.partition("_")[0]
@@ -140,9 +140,9 @@ def _completed(folder: Path, answer: asked.Answer, jobs: Sequence[str]) -> asked
 
 def _row(  # noqa: PLR0913, PLR0917 - all that is known of one element
     folder: Path,
-    plan: Plan,
+    plan: JobPlan,
     number: int,
-    state: State,
+    state: ElementState,
     task: str,
     heard: controller.Task | None,
     cancelled: set[str],
@@ -169,7 +169,7 @@ def _row(  # noqa: PLR0913, PLR0917 - all that is known of one element
 
 
 def kind_of(
-    state: State, task: str, heard: controller.Task | None, *, is_cancelled: bool = False, is_deaf: bool = False
+    state: ElementState, task: str, heard: controller.Task | None, *, is_cancelled: bool = False, is_deaf: bool = False
 ) -> tuple[Kind, str]:
     """Return an element's state and the reason for it; what lies on disk counts before what Slurm says.
 
@@ -187,7 +187,7 @@ def kind_of(
 
 
 def _unsaid(
-    state: State, task: str, heard: controller.Task | None, *, is_cancelled: bool, is_deaf: bool
+    state: ElementState, task: str, heard: controller.Task | None, *, is_cancelled: bool, is_deaf: bool
 ) -> tuple[Kind, str]:
     """Return the state of an element that did not say how it ended, and that Slurm neither runs nor will run."""
     if is_cancelled or (heard is not None and heard.state == "CANCELLED"):
@@ -204,7 +204,7 @@ def _words(reason: str) -> str:
     return "" if reason in ("", "None", "Priority", "Resources", "JobArrayTaskLimit") else f"Slurm says {reason}"
 
 
-def _lost(state: State, heard: controller.Task | None) -> str:
+def _lost(state: ElementState, heard: controller.Task | None) -> str:
     """Return why an element ended that could not say so itself."""
     if heard is None:
         return "its job ended without a word, and Slurm has forgotten how"

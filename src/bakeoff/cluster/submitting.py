@@ -18,7 +18,7 @@ from bakeoff.store.reading import read_named
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.cluster.plans import Plan
+    from bakeoff.cluster.plans import JobPlan
 
 SPLIT_FOLDER = "slurm_scripts"
 """Of the reference pipeline, in the working directory."""
@@ -32,7 +32,7 @@ def check_replaceable(names: Sequence[str]) -> None:
             raise UsageError(msg)
 
 
-def write(folder: Path, plan: Plan, names: Sequence[str] = ()) -> list[Path]:
+def write(folder: Path, plan: JobPlan, names: Sequence[str] = ()) -> list[Path]:
     """Write the scripts of a plan, executable, and return them; `names` are those of the pipeline's scripts."""
     texts = script.scripts(folder, plan)
     own = [folder / FOLDER / SCRIPT] if not names else [Path(SPLIT_FOLDER) / name for name in names]
@@ -51,7 +51,7 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def hand_over(folder: Path, plan: Plan) -> list[Submission]:
+def hand_over(folder: Path, plan: JobPlan) -> list[Submission]:
     """Submit every element that is neither done nor in the queue; return the new arrays.
 
     Raises UsageError where nothing is left, SlurmError with Slurm's own words where it refuses.
@@ -96,7 +96,7 @@ def chunks(elements: Sequence[int], longest: int) -> list[tuple[int, list[int]]]
     return found
 
 
-def open_elements(folder: Path, plan: Plan) -> list[int]:
+def open_elements(folder: Path, plan: JobPlan) -> list[int]:
     """Return the elements that are neither done nor in the queue."""
     if not submissions(folder):
         known = states.read_every(folder, len(plan.elements))
@@ -105,7 +105,7 @@ def open_elements(folder: Path, plan: Plan) -> list[int]:
     return [row.element for row in rows if row.state != "done" and row.state not in WAITS]
 
 
-def _by_script(paths: Sequence[Path], plan: Plan, wanted: Sequence[int]) -> list[tuple[Path, list[int]]]:
+def _by_script(paths: Sequence[Path], plan: JobPlan, wanted: Sequence[int]) -> list[tuple[Path, list[int]]]:
     """Return each script with the elements that it is to run."""
     if not plan.unpaired:
         return [(paths[0], list(wanted))]

@@ -23,7 +23,7 @@ import msgspec
 
 from bakeoff.environments.builds import PROCESSOR
 from bakeoff.environments.installed import MARKER, Environment, home, installed, read_marker
-from bakeoff.environments.plan import REQUIREMENTS, Plan, already_made, check_name, planned, room
+from bakeoff.environments.plan import REQUIREMENTS, EnvironmentPlan, already_made, check_name, planned, room
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Phases:
                 process.kill()
 
 
-def make_all(plans: Sequence[Plan], show: Show, *, at_once: int) -> None:
+def make_all(plans: Sequence[EnvironmentPlan], show: Show, *, at_once: int) -> None:
     """Make the environments of these plans, so many at a time: pip unpacks on one processor.
 
     Each is made whatever becomes of the others. Raise CreationError with what was wrong with those that failed; after
@@ -137,7 +137,7 @@ def make_environment(
     return make_planned(plan, show)
 
 
-def make_planned(plan: Plan, show: Show, phases: Phases | None = None) -> Environment:
+def make_planned(plan: EnvironmentPlan, show: Show, phases: Phases | None = None) -> Environment:
     """Make the environment of a plan and return it, as `make_environment` does; `phases` has its processes."""
     folder, phases = home() / plan.name, phases or Phases()
     try:
@@ -189,7 +189,7 @@ def _lock(folder: Path, show: Show) -> filelock.BaseFileLock:
     return lock
 
 
-def _make(folder: Path, plan: Plan, show: Show, phases: Phases) -> Environment:
+def _make(folder: Path, plan: EnvironmentPlan, show: Show, phases: Phases) -> Environment:
     """Make a virtual environment and install into it; after any failure, Ctrl-C included, nothing of it is left."""
     if folder.exists() and read_marker(folder) is None:
         msg = f"{folder} is in the way: bakeoff did not make it; move it away, or name another environment by --name"

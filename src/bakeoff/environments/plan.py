@@ -39,7 +39,7 @@ _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?P<extras>\[[^\]]*\])?\
 _VERSION = re.compile(r"\d[\w.+!-]*")
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class EnvironmentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """An environment that is to be made."""
 
     name: str
@@ -64,7 +64,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         text = self.requirements.read_text("utf-8") if self.pins is None else self.pins
         return [line for each in text.splitlines() if (line := each.partition(" #")[0].strip()) and line[0] != "#"]
 
-    def size(self) -> Size | None:
+    def size(self) -> EnvironmentSize | None:
         """Return how much is fetched and how much it takes on disk; None where another file says what to install."""
         info = self.framework.info
         if self.requirements.parent != self.framework.path:
@@ -72,13 +72,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         of = f"of {info.name} as {self.requirements.name} pins it: " if self.pins is not None else ""
         if self.marker.device in info.builds:
             build = info.builds[self.marker.device]
-            return Size(download_mb=build.download_mb, installed_mb=build.installed_mb, source=f"{of}{build.source}")
+            return EnvironmentSize(
+                download_mb=build.download_mb, installed_mb=build.installed_mb, source=f"{of}{build.source}"
+            )
         if info.installed_mb is None:
             return None
-        return Size(installed_mb=info.installed_mb, source=f"{of}{info.installed_source}")
+        return EnvironmentSize(installed_mb=info.installed_mb, source=f"{of}{info.installed_source}")
 
 
-class Size(msgspec.Struct, frozen=True, kw_only=True):
+class EnvironmentSize(msgspec.Struct, frozen=True, kw_only=True):
     """How large an environment is, about."""
 
     download_mb: int | None = None
@@ -93,7 +95,7 @@ def planned(
     requirements: Path | None = None,
     version: str | None = None,
     device: str = PROCESSOR,
-) -> Plan:
+) -> EnvironmentPlan:
     """Return what `make_environment` would make, with nothing touched; raise UsageError for what cannot be made."""
     info = framework.info
     if name is None:
@@ -104,7 +106,7 @@ def planned(
         msg = f"{info.name} cannot be made: there is no {requirements}"
         raise UsageError(msg)
     pins = _text(info.name, requirements)
-    return Plan(
+    return EnvironmentPlan(
         name=name,
         framework=framework,
         requirements=requirements,
@@ -118,7 +120,7 @@ def planned(
     )
 
 
-def already_made(plan: Plan) -> Environment | None:
+def already_made(plan: EnvironmentPlan) -> Environment | None:
     """Return the environment that a plan would make, if it is there and of the same requirements."""
     existing = find(plan.name)
     same = existing is not None and existing.info.requirements_sha256 == plan.marker.requirements_sha256
@@ -154,7 +156,7 @@ def pinned(requirements: str, info: FrameworkInfo, version: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def room(plan: Plan) -> str:
+def room(plan: EnvironmentPlan) -> str:
     """Return how large an environment will be, about, and how much free space its disk has."""
     size, free_gb = plan.size(), free_bytes() / 1e9
     if size is None:

@@ -37,7 +37,7 @@ from bakeoff.race.stages import (
     rounds,
     selftest,
 )
-from bakeoff.race.stages.stage import Stage, State
+from bakeoff.race.stages.stage import RaceState, Stage
 from bakeoff.race.workers.group import grouped
 from bakeoff.race.workers.guard import guarded
 from bakeoff.race.workers.process import MARK, ProcessWorker
@@ -145,7 +145,7 @@ def add(
         now = continued(before, on_gpu_of(before, wanted, request))
         with _owned(folder, "comparison", launch):
             again = take_up(folder)
-            loop = _loop(State(now, folder, inputs, again), launch, observe)
+            loop = _loop(RaceState(now, folder, inputs, again), launch, observe)
             observe(_prepared(loop.state))
             loop.run(stages)
 
@@ -185,7 +185,7 @@ def search_batches(
             again = take_up(folder)
             searches.write_search(folder, search)
             held = bounded(launch, attempts.ceiling_bytes(wanted))
-            loop = Loop(State(search.plan, folder, inputs, again), weighing(held), observe)
+            loop = Loop(RaceState(search.plan, folder, inputs, again), weighing(held), observe)
             observe(_prepared(loop.state))
             # What computes something else needs another memory, so certificates come first.
             cut = loop.run([certify.wanted, partial(attempts.wanted, search)])
@@ -214,10 +214,10 @@ def _comparison(request: Request, observe: Observer, launch: Launcher) -> Iterat
                 comparison = rounds.made_up(comparison, folder, inputs)
             write_comparison(folder, comparison)
             forget_end(folder)
-            yield _loop(State(comparison, folder, inputs, again), launch, observe)
+            yield _loop(RaceState(comparison, folder, inputs, again), launch, observe)
 
 
-def _loop(state: State, launch: Launcher, observe: Observer) -> Loop:
+def _loop(state: RaceState, launch: Launcher, observe: Observer) -> Loop:
     """Return the loop of a comparison, whose workers are watched."""
     return Loop(state, weighing(watching(grouped(launch))), observe)
 
@@ -235,7 +235,7 @@ def _is_calm(probe_s: float) -> bool | None:
     return probe(probe_s).calm if calm is False else calm
 
 
-def _prepared(state: State, calm: bool | None = None, told: str = "") -> Prepared:  # noqa: FBT001 - what a probe saw
+def _prepared(state: RaceState, calm: bool | None = None, told: str = "") -> Prepared:  # noqa: FBT001 - what a probe saw
     """Return the event that all is ready; only a race foresees its budget."""
     uuid = uuid_in(state.comparison.machine)
     seen = gpu_facts.state(uuid) if uuid else {}

@@ -20,7 +20,7 @@ from bakeoff.race.budget import CHECKS, Stopwatch, with_budget
 from bakeoff.race.model_calls import idle_options
 from bakeoff.race.progress import Event, Observer, Prepared, silent
 from bakeoff.race.stages import certify, explain, late, rounds, selftest
-from bakeoff.race.stages.stage import PROCESS_S, State, Wanted
+from bakeoff.race.stages.stage import PROCESS_S, RaceState, WantedTrials
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.contender import parse_contenders
 from bakeoff.store.files import COMPARISON_FILE, read_comparison, read_end
@@ -123,13 +123,13 @@ def _about(row: Row) -> tuple[str, str, str]:
 
 def lacks_traces(folder: Path, trace_rounds: int | None = None) -> bool:
     """Return whether a trial that explains the comparison in a folder, in so many rounds, is still to be run."""
-    return any(isinstance(wish, Wanted) for wish in explain.wanted(going_on(folder), rounds=trace_rounds))
+    return any(isinstance(wish, WantedTrials) for wish in explain.wanted(going_on(folder), rounds=trace_rounds))
 
 
-def going_on(folder: Path) -> State:
+def going_on(folder: Path) -> RaceState:
     """Return the state from which the comparison in a folder goes on: trials that are then done again are not there."""
     # Nothing is started to see that, so that no batches are needed.
-    state = State(read_comparison(folder), folder, folder)
+    state = RaceState(read_comparison(folder), folder, folder)
     state.records = {name: record for name, record in state.records.items() if not is_done_again(record)}
     return state
 

@@ -60,7 +60,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """How many rounds it took to its answer, where it raced the same contenders; None where it did not, or had none."""
 
 
-class Cost(msgspec.Struct, frozen=True, kw_only=True):
+class ContenderCost(msgspec.Struct, frozen=True, kw_only=True):
     """What a contender took in an earlier comparison: its share of the times of all that raced there."""
 
     certificates_s: float
@@ -84,7 +84,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     behind_s: float | None
     """What comes behind the verdict: it is run only while a time budget lasts."""
     sources: list[Source]
-    costs: dict[str, Cost]
+    costs: dict[str, ContenderCost]
     """What each contender took before, by its label; those that are unknown are missing."""
     unknown: list[str]
     """Contenders nothing like which was run here before."""
@@ -179,9 +179,11 @@ def _rounds(comparison: Comparison, sources: Iterable[Source]) -> tuple[int, int
 # --- What was measured before -------------------------------------------------------------------------------------
 
 
-def known_costs(comparison: Comparison, alike: Earlier) -> tuple[dict[str, Cost], list[Source], dict[str, Record]]:
+def known_costs(
+    comparison: Comparison, alike: Earlier
+) -> tuple[dict[str, ContenderCost], list[Source], dict[str, Record]]:
     """Return what each contender took before, from where, and the record of its certificate: the latest of each."""
-    costs: dict[str, Cost] = {}
+    costs: dict[str, ContenderCost] = {}
     sources: list[Source] = []
     certified: dict[str, Record] = {}
     for folder, before in alike[:MOST_READ]:
@@ -232,7 +234,7 @@ def _label_in(before: Comparison, plan: ContenderPlan) -> str:
     return next((other.contender.label for other in alike), "")
 
 
-def _costs(before: Comparison, records: list[Record]) -> dict[str, Cost]:
+def _costs(before: Comparison, records: list[Record]) -> dict[str, ContenderCost]:
     """Return what each contender took in a comparison."""
     own = [record for record in records if record.trial.comparison == before.id]
     timed = finished(of_purpose(own, "time"))
@@ -251,7 +253,7 @@ def _costs(before: Comparison, records: list[Record]) -> dict[str, Cost]:
     }
 
 
-def _cost(own: list[Record], certificates_s: float, round_s: float, behind_s: float) -> Cost:
+def _cost(own: list[Record], certificates_s: float, round_s: float, behind_s: float) -> ContenderCost:
     """Return what one contender took: its records tell how much of its round was steps, and what they cost."""
     timed = finished(of_purpose(own, "time"))
     steps_s = statistics.median(steps_ns(one) for one in timed) * NS
@@ -259,7 +261,7 @@ def _cost(own: list[Record], certificates_s: float, round_s: float, behind_s: fl
     step_s = statistics.median(block.elapsed_ns / len(block.steps_ns) for block in blocks) * NS if blocks else 0.0
     counted = [one.energy for one in finished(of_purpose(own, "energy")) if one.energy]
     watts = [one.joules / (one.steps * step_s) for one in counted if step_s]
-    return Cost(
+    return ContenderCost(
         certificates_s=certificates_s,
         round_s=round_s,
         steps_s=min(round_s, steps_s),  # Of processes that start together no more than their share counts.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from bakeoff.measure.machine import describe
 from bakeoff.race.devices import why_late
 from bakeoff.race.progress import TrialEnded, TrialStarted
-from bakeoff.race.stages.stage import Adopted, Checkpoint, Session, Team, Wanted
+from bakeoff.race.stages.stage import Adopted, Checkpoint, Session, Team, WantedTrials
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import Quit
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bakeoff.race.progress import Observer
-    from bakeoff.race.stages.stage import Stage, State
+    from bakeoff.race.stages.stage import RaceState, Stage
     from bakeoff.race.workers.worker import Launcher, Worker
     from bakeoff.spec.trial import TrialSpec
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class Loop:
     """One comparison or search on its way."""
 
-    def __init__(self, state: State, launch: Launcher, observe: Observer) -> None:
+    def __init__(self, state: RaceState, launch: Launcher, observe: Observer) -> None:
         """Take the state, which the loop keeps up to date, what starts workers, and who observes events."""
         self.state = state
         self._runner = Runner(state.folder, launch, observe, limit_s=state.comparison.procedure.trial_limit_s)
@@ -52,7 +52,7 @@ class Loop:
         """Run one stage; return whether it came to its end within the time budget."""
         for wish in stage(self.state):
             match wish:
-                case Wanted():
+                case WantedTrials():
                     if not all(trial.spec.name in self.state.records for trial in wish.trials):
                         self._keep(self._runner.run(wish))
                 case Adopted(record, arrays):
@@ -124,7 +124,7 @@ class Runner:
         self._observe = observe
         self._limit_s = limit_s
 
-    def run(self, wanted: Wanted) -> list[Record]:
+    def run(self, wanted: WantedTrials) -> list[Record]:
         """Return the records of these trials, which start together, so that their imports overlap.
 
         A worker that is lost leaves a record with its outcome. Raises StoreError where a record cannot be written.

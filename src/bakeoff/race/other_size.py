@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.judge.likeness import hardware_of
-from bakeoff.race.forecast import MOST_READ, Cost, Forecast, known_costs, within
+from bakeoff.race.forecast import MOST_READ, ContenderCost, Forecast, known_costs, within
 from bakeoff.race.stages.rounds import round_steps
 from bakeoff.spec.per_sample import clipping_words
 
@@ -22,7 +22,7 @@ def by_other_size(told: Forecast, before: Earlier) -> Forecast | None:
     A step takes in proportion to its multiply-accumulates, as `Work` counts them, and so do certificates where it is
     larger: most of their time is the reference's.
     """
-    costs: dict[str, Cost] = {}
+    costs: dict[str, ContenderCost] = {}
     sources = []
     for folder, other in [one for one in before if _is_other_size(told.comparison, one[1])][:MOST_READ]:
         found, source, _ = known_costs(told.comparison, [(folder, other)])
@@ -61,7 +61,7 @@ def _macs(comparison: Comparison) -> int:
     return 0 if comparison.work is None else comparison.work.macs
 
 
-def _resized(cost: Cost, ratio: float) -> Cost:
+def _resized(cost: ContenderCost, ratio: float) -> ContenderCost:
     """Return what a contender takes where a step has so many times the operations."""
     step_s = cost.step_s * ratio
     # Blocks hold as many steps as fill their time: longer steps are fewer, down to the least number.

@@ -13,7 +13,7 @@ from bakeoff.race.loop import Runner
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import Observer, silent
 from bakeoff.race.stages.rounds import by_itself, together
-from bakeoff.race.stages.stage import State
+from bakeoff.race.stages.stage import RaceState
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.stats.intervals import MIN_VALUES
 
@@ -44,7 +44,7 @@ def both_ways(
     began_s = time.monotonic()
     records: dict[Way, list[Record]] = {way: [] for way in WAYS}
     with prepared(request, asking=launch is ProcessWorker) as (comparison, inputs):
-        state = State(comparison, folder, inputs)
+        state = RaceState(comparison, folder, inputs)
         runner = Runner(folder, launch, observe, limit_s=comparison.procedure.trial_limit_s)
         for number in range(rounds):
             spent_s = time.monotonic() - began_s

@@ -22,7 +22,7 @@ from bakeoff.race.devices import lacking, machine_of, no_energy, without_device
 from bakeoff.race.model_calls import with_more_exact, with_own_layers
 from bakeoff.race.notices import notices
 from bakeoff.race.padding import check_input, check_shapes, own_steps
-from bakeoff.race.progress import Observer, Reading, silent
+from bakeoff.race.progress import Observer, ReadingData, silent
 from bakeoff.race.scaling import check_scaling, cores_of_each, parts_of, scaled, sync_of, unlike_gpus
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
@@ -72,7 +72,7 @@ def prepared(
         size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
         whole = request.epochs is not None and request.steps is None
         if source not in MADE_AT_ONCE:
-            observe(Reading(source))
+            observe(ReadingData(source))
         inputs = data.prepare(
             source,
             workload,

@@ -14,7 +14,7 @@ from bakeoff.spec.trial import Purpose
 from bakeoff.spec.verdict import Certificate, Verdict
 
 
-class Reading(msgspec.Struct, frozen=True):
+class ReadingData(msgspec.Struct, frozen=True):
     """Data are about to be read, or made by the workload's own file, which may take long."""
 
     source: str
@@ -82,7 +82,7 @@ class RoundStarted(msgspec.Struct, frozen=True):
     labels: tuple[str, ...]
 
 
-class Running(msgspec.Struct, frozen=True):
+class ContenderActivity(msgspec.Struct, frozen=True):
     """This contender has the machine now, doing what `doing` says ("compiling", "warming up", "block 3 of 8")."""
 
     label: str
@@ -128,7 +128,7 @@ class Finished(msgspec.Struct, frozen=True):
 
 
 Event = (
-    Reading
+    ReadingData
     | Prepared
     | TrialStarted
     | TrialEnded
@@ -136,7 +136,7 @@ Event = (
     | TimerTested
     | Waiting
     | RoundStarted
-    | Running
+    | ContenderActivity
     | BlockTimed
     | RoundEnded
     | Tried

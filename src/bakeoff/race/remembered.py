@@ -35,23 +35,23 @@ DISTURBED_HOLDS = timedelta(hours=1)
 not read better."""
 
 
-class Kept(NamedTuple):
+class KeptRecord(NamedTuple):
     """A record that was kept, and its folder."""
 
     record: Record
     folder: Path
 
 
-def recall(kind: str, name: str) -> Kept | None:
+def recall(kind: str, name: str) -> KeptRecord | None:
     """Return a record that was kept; None where there is none, or not as it was written."""
     folder = base() / kind / name
     try:
-        return Kept(read_record(folder), folder)
+        return KeptRecord(read_record(folder), folder)
     except StoreError:
         return None
 
 
-def everything(kind: str) -> Iterator[Kept]:
+def everything(kind: str) -> Iterator[KeptRecord]:
     """Yield all that was kept of one kind and is as it was written."""
     for folder in sorted((base() / kind).glob("*")):
         if (kept := recall(kind, folder.name)) is not None:

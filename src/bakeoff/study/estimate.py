@@ -61,14 +61,14 @@ def summed(spans: Sequence[Span]) -> Span:
     return Span(sum(one.low for one in spans), together(one.high for one in spans))
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class PlacedComparison(msgspec.Struct, frozen=True, kw_only=True):
     """One comparison as it is placed on devices."""
 
     seconds: Span
     devices: int
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
+class PlaceCost(msgspec.Struct, frozen=True, kw_only=True):
     """What studies cost at one place."""
 
     place: str
@@ -79,15 +79,15 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """Comparisons of which nothing is known there: they are in no figure."""
 
 
-class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
     """What studies cost, by place, and what that rests on."""
 
     comparisons: int
-    figures: list[Figure]
+    figures: list[PlaceCost]
     assumptions: list[str]
 
 
-def estimate(told: Sequence[Foreseen], cores: int) -> Estimate:
+def estimate(told: Sequence[Foreseen], cores: int) -> CostEstimate:
     """Return what studies cost here, on one A100, on eight, and on a cluster of 100 nodes, all comparisons once.
 
     `cores` are those of this machine, and not their threads: by them its power is assumed where none was read.
@@ -97,7 +97,7 @@ def estimate(told: Sequence[Foreseen], cores: int) -> Estimate:
     there = [_there(study, point) for study, point in points]
     watts = _measured_watts(told)
     power_w = cores * CORE_WATTS if watts is None else watts
-    return Estimate(
+    return CostEstimate(
         comparisons=len(points),
         figures=[
             _figure("this machine", here, 1, power_w, counts_machine=True),
@@ -112,14 +112,14 @@ def estimate(told: Sequence[Foreseen], cores: int) -> Estimate:
 # --- One comparison -------------------------------------------------------------------------------------------------
 
 
-def _here(point: ForeseenPoint) -> Job | None:
+def _here(point: ForeseenPoint) -> PlacedComparison | None:
     """Return a comparison on this machine; None where how long it takes is not known."""
     if point.basis == "rough":
         return None
-    return Job(seconds=Span(point.low_s, point.high_s), devices=_devices(point))
+    return PlacedComparison(seconds=Span(point.low_s, point.high_s), devices=_devices(point))
 
 
-def _there(study: Foreseen, point: ForeseenPoint) -> Job | None:
+def _there(study: Foreseen, point: ForeseenPoint) -> PlacedComparison | None:
     """Return a comparison on A100s; None where how long it takes is not known."""
     told = point.forecast
     if told is None:
@@ -133,7 +133,7 @@ def _there(study: Foreseen, point: ForeseenPoint) -> Job | None:
         seconds = _unmeasured_there(told, steps_s)
     else:
         return None
-    return Job(seconds=seconds, devices=_devices(point))
+    return PlacedComparison(seconds=seconds, devices=_devices(point))
 
 
 def _measured_there(told: Forecast, published_s: dict[str, float], trace_rounds: int) -> Span:
@@ -209,16 +209,16 @@ def _devices(point: ForeseenPoint) -> int:
 
 def _figure(
     place: str,
-    jobs: Sequence[Job | None],
+    jobs: Sequence[PlacedComparison | None],
     devices: int,
     watts: float,
     *,
     start_s: float = 0.0,
     counts_machine: bool = False,
-) -> Figure:
+) -> PlaceCost:
     """Return what comparisons cost on so many devices of so much power; a machine is one device, however many rows."""
     known = [
-        Job(
+        PlacedComparison(
             seconds=Span(one.seconds.low + start_s, None if one.seconds.high is None else one.seconds.high + start_s),
             devices=1 if counts_machine else one.devices,
         )
@@ -228,7 +228,7 @@ def _figure(
     hours = summed([one.seconds.times(one.devices / 3600.0) for one in known])
     low_s = makespan([(one.seconds.low, one.devices) for one in known], devices)
     bounded = [(one.seconds.high, one.devices) for one in known if one.seconds.high is not None]
-    return Figure(
+    return PlaceCost(
         place=place,
         seconds=Span(low_s, makespan(bounded, devices) if len(bounded) == len(known) else None),
         device_hours=hours,

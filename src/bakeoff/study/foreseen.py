@@ -19,7 +19,7 @@ from bakeoff.study.reproduction import processor_contenders
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bakeoff.race.forecast import Cost, Earlier
+    from bakeoff.race.forecast import ContenderCost, Earlier
 
 Basis = Literal["measured", "declared", "counted", "rough"]
 """What a time is known from.
@@ -115,7 +115,7 @@ def _by_costs(title: str, basis: Basis, told: Forecast, trace_rounds: int) -> Fo
     )
 
 
-def whole_runs_s(told: Forecast, cost: Cost) -> float:
+def whole_runs_s(told: Forecast, cost: ContenderCost) -> float:
     """Return the time of a contender's whole runs, each in a process of its own; 0 where none are asked for."""
     length = length_of(told.comparison)
     if length is None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.published import Declared, PublishedRow, PublishedStudy
 
 
-class Place(NamedTuple):
+class DefaultDevice(NamedTuple):
     """Where a study runs that the user names no device for."""
 
     device: str
@@ -39,7 +39,7 @@ class Place(NamedTuple):
     """Why it is the processor although a GPU is here; "" otherwise."""
 
 
-def place_for(published: PublishedStudy, contenders: Sequence[str] = ()) -> Place:
+def place_for(published: PublishedStudy, contenders: Sequence[str] = ()) -> DefaultDevice:
     """Return where a study runs: on a GPU only where every framework of its rows that is here can use it.
 
     `contenders` race in place of the document's rows.
@@ -47,7 +47,7 @@ def place_for(published: PublishedStudy, contenders: Sequence[str] = ()) -> Plac
     return place_of(contenders or [row.contender for row in published.rows], "the study runs")
 
 
-def place_of(texts: Sequence[str], who: str) -> Place:
+def place_of(texts: Sequence[str], who: str) -> DefaultDevice:
     """Return where contenders run: on a GPU only where each framework of theirs that is here can use it.
 
     Their interpreters are asked, where NVML reports a GPU. `who` does what, as in "the study runs".
@@ -59,9 +59,11 @@ def place_of(texts: Sequence[str], who: str) -> Place:
         if lacks:
             reasons = "; ".join(f"{name}: {why}" for name, why in lacks.items())
             told = f"a GPU is here ({machine['gpu']}), and {who} on the processor: {reasons}"
-            return Place(PROCESSOR, told)
-        return Place(NVIDIA if here else PROCESSOR)
-    return Place("mps" if sys.platform == "darwin" and "arm" in str(machine.get("architecture", "")) else PROCESSOR)
+            return DefaultDevice(PROCESSOR, told)
+        return DefaultDevice(NVIDIA if here else PROCESSOR)
+    return DefaultDevice(
+        "mps" if sys.platform == "darwin" and "arm" in str(machine.get("architecture", "")) else PROCESSOR
+    )
 
 
 def _without_gpu(texts: Sequence[str], machine: Facts) -> dict[str, str]:

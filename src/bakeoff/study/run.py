@@ -68,7 +68,7 @@ def run_study(
     """
     folder, begun = _begun(Path(results), study, resume=resume)
     with locked(folder, "study"):
-        _Running(folder, begun, observe, launch, probe_s).all_points()
+        _StudyRun(folder, begun, observe, launch, probe_s).all_points()
     return judge_study(folder)
 
 
@@ -98,7 +98,7 @@ def without_results(command: str) -> str:
     return shlex.join(others)
 
 
-class _Running:
+class _StudyRun:
     """A study on its way; after each point its file is written."""
 
     def __init__(

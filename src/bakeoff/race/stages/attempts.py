@@ -11,7 +11,7 @@ from bakeoff.measure import gpu_memory
 from bakeoff.measure.gpus import uuid_in
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.race.progress import Event, Tried
-from bakeoff.race.stages.stage import Checkpoint, State, Wanted, alone, built_then
+from bakeoff.race.stages.stage import Checkpoint, RaceState, WantedTrials, alone, built_then
 from bakeoff.spec.comparison import Search
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.protocol import MeasureMemory
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.comparison import Comparison, ContenderPlan
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryShares(msgspec.Struct, frozen=True, kw_only=True):
     """How much of the memory that is available a search may take."""
 
     share: float = 0.7
@@ -36,7 +36,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     reports) and the libraries' own buffers, which no framework's limit counts. A user may name no more."""
 
 
-LIMITS = Limits()
+LIMITS = MemoryShares()
 
 LEAST_BYTES = 10**6
 """Of a limit: CPython takes memory in arenas of 1 MiB, so less holds no step; who writes less has left out the unit."""
@@ -114,7 +114,7 @@ def ceiling_bytes(search: Search) -> int:
     return int(LIMITS.share * search.available_bytes)
 
 
-def wanted(search: Search, state: State) -> Iterator[Wanted | Checkpoint | Event]:
+def wanted(search: Search, state: RaceState) -> Iterator[WantedTrials | Checkpoint | Event]:
     """Want one size after another, each chosen by those before it, and report how each attempt went."""
     for plan in state.certified():
         while (batch_size := following(search, attempts_of(search, state.of("batch", plan)))) is not None:
@@ -123,7 +123,7 @@ def wanted(search: Search, state: State) -> Iterator[Wanted | Checkpoint | Event
             yield _tried(search, state, plan, batch_size)
 
 
-def _attempt(search: Search, state: State, plan: ContenderPlan, batch_size: int) -> Wanted:
+def _attempt(search: Search, state: RaceState, plan: ContenderPlan, batch_size: int) -> WantedTrials:
     """Return the trial of one size."""
     size = state.comparison.workload.sizes[state.comparison.size]
     copies_bytes = COPIES * batch_size * size.sample.sample_bytes
@@ -134,7 +134,7 @@ def _attempt(search: Search, state: State, plan: ContenderPlan, batch_size: int)
     return alone(trial, built_then(f"batch {batch_size}", MeasureMemory(steps=STEPS)))
 
 
-def _tried(search: Search, state: State, plan: ContenderPlan, batch_size: int) -> Tried:
+def _tried(search: Search, state: RaceState, plan: ContenderPlan, batch_size: int) -> Tried:
     """Return how the attempt at one size went."""
     attempts = attempts_of(search, state.of("batch", plan))
     one = next(one for one in attempts if one.batch_size == batch_size)

@@ -13,7 +13,7 @@ from bakeoff.race import fitting
 from bakeoff.race.least import least
 from bakeoff.race.progress import Certified, Event
 from bakeoff.race.remembered import keep, name_of, recall
-from bakeoff.race.stages.stage import Adopted, State, Wanted, adopted, alone, built_then, in_turn
+from bakeoff.race.stages.stage import Adopted, RaceState, WantedTrials, adopted, alone, built_then, in_turn
 from bakeoff.spec.protocol import Certify, MeasureSpread
 from bakeoff.store.evidence import EVIDENCE_FILE
 
@@ -35,7 +35,7 @@ PATIENCE = 20.0
 whatever the time limit of a trial: in float64 frameworks have slow code for some of a model's operations."""
 
 
-def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | Event]:
+def wanted(state: RaceState, *, anew: bool = False) -> Iterator[WantedTrials | Adopted | Event]:
     """Want the reference's trial and those of each contender, and report each certificate.
 
     With `anew`, nothing that is remembered stands for a trial. What would be held against a failed reference is not
@@ -61,7 +61,7 @@ def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | E
         _remember(state, references[whose], "reference")
 
 
-def _program(state: State, plan: ContenderPlan) -> ContenderPlan | None:
+def _program(state: RaceState, plan: ContenderPlan) -> ContenderPlan | None:
     """Return a contender's plan in float64, if it has one and that is not the reference's own."""
     asked, reference = plan.in_float64(), state.comparison.reference
     return None if asked is None or (reference is not None and asked.runs_as(reference)) else asked
@@ -85,7 +85,7 @@ def _apart_from_twins(
     return firsts, twins
 
 
-def _as_its_twin(state: State, first: ContenderPlan, own: ContenderPlan) -> Wanted | Adopted:
+def _as_its_twin(state: RaceState, first: ContenderPlan, own: ContenderPlan) -> WantedTrials | Adopted:
     """Return a program's trial, or the record of the same one, of another contender, that was computed before it."""
     trial, record = state.specs.trial(own, "program"), state.records.get(state.specs.trial(first, "program").spec.name)
     computed = evidence(state, own, "program")
@@ -95,8 +95,8 @@ def _as_its_twin(state: State, first: ContenderPlan, own: ContenderPlan) -> Want
 
 
 def _started_together(
-    state: State, asked: Sequence[tuple[ContenderPlan | None, Wanted | Adopted]]
-) -> Iterator[Wanted | Adopted]:
+    state: RaceState, asked: Sequence[tuple[ContenderPlan | None, WantedTrials | Adopted]]
+) -> Iterator[WantedTrials | Adopted]:
     """Yield what is remembered, then the trials that are missing: together where their steps are small.
 
     So their imports overlap; they compute one after another. Each trial comes with its contender, whose reference may
@@ -114,7 +114,7 @@ def _started_together(
         yield in_turn(together)
 
 
-def _apart_on_the_gpu(state: State, asked: Sequence[Wanted]) -> str:
+def _apart_on_the_gpu(state: RaceState, asked: Sequence[WantedTrials]) -> str:
     """Return why small trials cannot start together on a GPU, before anything of them is measured; empty else."""
     named = [fitting.small_need(trial.spec.contender) for one in asked for trial in one.trials]
     return fitting.why_apart_on_the_gpu(state.comparison, [one for one in named if one.contender.on_cuda])
@@ -124,7 +124,7 @@ every_one = partial(wanted, anew=True)
 """The stage of `bakeoff verify`, which is asked for because somebody wants to see it."""
 
 
-def evidence(state: State, plan: ContenderPlan, purpose: Purpose) -> Wanted:
+def evidence(state: RaceState, plan: ContenderPlan, purpose: Purpose) -> WantedTrials:
     """Return the trial that computes a contender's evidence."""
     trial = state.specs.trial(plan, purpose)
     spreads = [MeasureSpread(precision=precision) for precision in trial.spec.spreads]
@@ -133,7 +133,7 @@ def evidence(state: State, plan: ContenderPlan, purpose: Purpose) -> Wanted:
     return alone(trial, built_then(purpose, Certify(), *spreads, limit_s=least_s))
 
 
-def _in_float64(state: State, plan: ContenderPlan, purpose: Purpose, *, anew: bool) -> Wanted | Adopted:
+def _in_float64(state: RaceState, plan: ContenderPlan, purpose: Purpose, *, anew: bool) -> WantedTrials | Adopted:
     """Return the trial, or the record of one in the same settings that was certified before."""
     trial = state.specs.trial(plan, purpose)
     name = _name(state, plan, purpose)
@@ -144,7 +144,7 @@ def _in_float64(state: State, plan: ContenderPlan, purpose: Purpose, *, anew: bo
     return adopted(before.record, trial.spec, before.folder / EVIDENCE_FILE, computed)
 
 
-def _remember(state: State, plan: ContenderPlan, purpose: Purpose) -> None:
+def _remember(state: RaceState, plan: ContenderPlan, purpose: Purpose) -> None:
     """Keep a trial's record and arrays, if it was run here."""
     trial = state.specs.trial(plan, purpose).spec.name
     name, record = _name(state, plan, purpose), state.records.get(trial)
@@ -152,7 +152,7 @@ def _remember(state: State, plan: ContenderPlan, purpose: Purpose) -> None:
         keep(KIND, name, record, state.folder / trial / EVIDENCE_FILE)
 
 
-def _name(state: State, plan: ContenderPlan, purpose: Purpose) -> str:
+def _name(state: RaceState, plan: ContenderPlan, purpose: Purpose) -> str:
     """Return the name under which a trial in float64 is remembered; empty where something it depends on is unknown."""
     spec = state.specs.trial(plan, purpose).spec
     asked = [

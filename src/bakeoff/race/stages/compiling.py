@@ -8,13 +8,13 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from bakeoff.race.stages.stage import Checkpoint, State, Wanted, alone, built_then
+from bakeoff.race.stages.stage import Checkpoint, RaceState, WantedTrials, alone, built_then
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
+def wanted(state: RaceState) -> Iterator[WantedTrials | Checkpoint]:
     """Want one trial of each such contender, while the time budget lasts."""
     for plan in state.racing():
         if plan.cache_variables is None or not plan.cache_kept:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.measure.energy import Meter, counted, meters, names
 from bakeoff.measure.gpus import uuid_in, uuids_for
-from bakeoff.race.stages.stage import Checkpoint, Session, State, Wanted, alone, step_s
+from bakeoff.race.stages.stage import Checkpoint, RaceState, Session, WantedTrials, alone, step_s
 from bakeoff.spec.protocol import Note, RunBlock
 from bakeoff.spec.record import EnergyReading
 
@@ -24,7 +24,7 @@ STEPS_S = 2.0
 """Steps between two readings last about this long: a thousand times as long as RAPL takes for a new count (1 ms)."""
 
 
-def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
+def wanted(state: RaceState) -> Iterator[WantedTrials | Checkpoint]:
     """Want a trial of each contender in every round, where the machine has meters and while the budget lasts."""
     if state.comparison.no_energy:
         return

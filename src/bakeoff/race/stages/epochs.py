@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.judge.epochs import Length, length_of
-from bakeoff.race.stages.stage import Checkpoint, Session, State, Wanted, alone
+from bakeoff.race.stages.stage import Checkpoint, RaceState, Session, WantedTrials, alone
 from bakeoff.spec.protocol import Build, Conclude, RunEpoch
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ PATIENCE = 5.0
 """An epoch that takes so many times as long as its steps took in the race hangs, whatever the time limit of a trial."""
 
 
-def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
+def wanted(state: RaceState) -> Iterator[WantedTrials | Checkpoint]:
     """Want the runs that were asked for, each contender's once in every repeat; a contender that failed has no more."""
     length = length_of(state.comparison)
     if length is None:
@@ -33,7 +33,7 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
                 yield whole_run(state, plan, number, length, step_s[plan.contender.label])
 
 
-def whole_run(state: State, plan: ContenderPlan, number: int, length: Length, step_s: float) -> Wanted:
+def whole_run(state: RaceState, plan: ContenderPlan, number: int, length: Length, step_s: float) -> WantedTrials:
     """Return a contender's run of this length; `number` counts its repeats, and a step took `step_s` in the race."""
     run = f"run {number} of {state.comparison.procedure.repeats}"
 

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.judge.profile import why_untraced
-from bakeoff.race.stages.stage import PROCESS_S, SHORTEST_STEP_S, Checkpoint, Session, State, Wanted, alone, behind
+from bakeoff.race.stages.stage import (
+    PROCESS_S,
+    SHORTEST_STEP_S,
+    Checkpoint,
+    RaceState,
+    Session,
+    WantedTrials,
+    alone,
+    behind,
+)
 from bakeoff.spec.protocol import Explain
 
 if TYPE_CHECKING:
@@ -48,7 +57,7 @@ READING_S = 3.0
 """About what a trial takes beside its steps to write and read two traces."""
 
 
-def wanted(state: State, *, rounds: int | None = None) -> Iterator[Wanted | Checkpoint]:
+def wanted(state: RaceState, *, rounds: int | None = None) -> Iterator[WantedTrials | Checkpoint]:
     """Want a trial of each ranked contender in every round, or in so many, while the budget lasts.
 
     A contender whose first trial came to nothing, or could see nothing, has no second one.
@@ -68,7 +77,7 @@ def wanted(state: State, *, rounds: int | None = None) -> Iterator[Wanted | Chec
         yield from behind(state, asked, needs_s)
 
 
-def is_traceable(state: State, plan: ContenderPlan) -> bool:
+def is_traceable(state: RaceState, plan: ContenderPlan) -> bool:
     """Return whether a contender's steps can be traced, as far as is known, and nothing came to nothing before."""
     records = state.of("explain", plan)
     return not why_untraced(plan) and all(

@@ -18,9 +18,9 @@ from bakeoff.race.stages.stage import (
     WARM_UP,
     Adopted,
     Checkpoint,
+    RaceState,
     Session,
-    State,
-    Wanted,
+    WantedTrials,
     adopted,
     alone,
     behind,
@@ -64,7 +64,7 @@ DISTURBED_PAIRS = 1
 """Of a reading's pairs of blocks, at most, in one that holds from then on: it moves the median of eight little."""
 
 
-def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint]:
+def wanted(state: RaceState) -> Iterator[WantedTrials | Adopted | Checkpoint]:
     """Want one trial of each ranked contender, where the scenario trains, nothing is remembered and time is left."""
     if not SCENARIOS[state.comparison.scenario].trains:
         return
@@ -72,7 +72,7 @@ def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint]:
     steps_s = {one.label: max(one.median_step_s, SHORTEST_STEP_S) for one in ranked if one.median_step_s}
     # Reading gradients may compile another program, which takes about as long as the first step's.
     compile_s = {one.label: one.compile_s or 0.0 for one in ranked}
-    asked: list[Wanted] = []
+    asked: list[WantedTrials] = []
     needs_s = 0.0
     for plan in state.specs.shuffled([plan for plan in state.racing() if plan.contender.label in steps_s], 1):
         step_s = steps_s[plan.contender.label]
@@ -99,7 +99,7 @@ def _early_and_late(until: int, step_s: float, session: Session) -> None:
     session.ask(MeasureLate(late_step=until, pairs=BLOCKS.pairs, lead=lead, steps=session.whole(steps)))
 
 
-def remember(state: State, plan: ContenderPlan) -> None:
+def remember(state: RaceState, plan: ContenderPlan) -> None:
     """Keep a contender's reading that was made here and came to its end; what cannot be written is made again."""
     for record in state.of("late", plan):
         is_made_here = record.trial.comparison == state.comparison.id
@@ -107,7 +107,7 @@ def remember(state: State, plan: ContenderPlan) -> None:
             keep(KIND, _name(state, record, record.late.late_step), record)
 
 
-def remembered(state: State, plan: ContenderPlan, until: int) -> Record | None:
+def remembered(state: RaceState, plan: ContenderPlan, until: int) -> Record | None:
     """Return the reading up to this step that holds for what a contender runs with; None where there is none.
 
     One that other processes have disturbed holds for an hour.
@@ -126,7 +126,7 @@ def _is_calm(reading: LateReading) -> bool:
     return sum(map(is_disturbed, pairs)) <= DISTURBED_PAIRS
 
 
-def _name(state: State, record: Record, until: int) -> str:
+def _name(state: RaceState, record: Record, until: int) -> str:
     """Return the name of a reading: all that it could depend on, the data that it trains on, too."""
     comparison = state.comparison
     return digest(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.race.stages.stage import Checkpoint, State, Wanted, alone, built_then
+from bakeoff.race.stages.stage import Checkpoint, RaceState, WantedTrials, alone, built_then
 from bakeoff.spec.protocol import MeasureMemory
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ STEPS = 20
 """Allocators have reached their steady size."""
 
 
-def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
+def wanted(state: RaceState) -> Iterator[WantedTrials | Checkpoint]:
     """Want one trial of each contender on such a GPU, while the time budget lasts."""
     for plan in state.racing():
         if plan.contender.on_cuda:

@@ -13,7 +13,7 @@ import msgspec
 import bakeoff
 from bakeoff.judge.light import is_calm, macs_per_s, place_of
 from bakeoff.race.remembered import DISTURBED_HOLDS, age, code_sha256, digest, everything, keep, recall
-from bakeoff.race.stages.stage import PROCESS_S, Adopted, Checkpoint, Session, State, Wanted, adopted, alone
+from bakeoff.race.stages.stage import PROCESS_S, Adopted, Checkpoint, RaceState, Session, WantedTrials, adopted, alone
 from bakeoff.spec.protocol import MeasurePeaks
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MEASURING = ("measure/peaks.py", "measure/clock.py", "trial/peaks.py")
 """Below the package's folder; what belongs to one framework has a hash of its own."""
 
 
-def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint]:
+def wanted(state: RaceState) -> Iterator[WantedTrials | Adopted | Checkpoint]:
     """Want a reading of each contender's framework, unless one that was made before holds, and adopt the best."""
     places: dict[PeakKey, Record] = {}
     for plan in state.racing():

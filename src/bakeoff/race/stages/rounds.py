@@ -18,7 +18,7 @@ from bakeoff.judge.scaling import never_formed
 from bakeoff.measure.contention import is_disturbed
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.progress import BlockTimed, Event, RoundEnded, RoundStarted, Waiting
-from bakeoff.race.stages.stage import WARM_UP, Checkpoint, Session, State, Team, Wanted, fewer_of_long, step_s
+from bakeoff.race.stages.stage import WARM_UP, Checkpoint, RaceState, Session, Team, WantedTrials, fewer_of_long, step_s
 from bakeoff.spec.protocol import Fence, Ran, RunBlock, Warm
 from bakeoff.spec.record import NS
 from bakeoff.stats.progress import Standing, still_active
@@ -122,7 +122,7 @@ def course_of(timed: Iterable[Record]) -> Course:
     )
 
 
-def wanted(state: State) -> Iterator[Wanted | Checkpoint | Event]:
+def wanted(state: RaceState) -> Iterator[WantedTrials | Checkpoint | Event]:
     """Want rounds until every pair has its verdict, or none can be had any more."""
     limit = state.comparison.procedure.max_rounds
     first = _rounds(state) + 1
@@ -162,7 +162,7 @@ def made_up(comparison: Comparison, folder: Path, inputs: Path) -> Comparison:
     if limit is None:
         return comparison
     unlimited = msgspec.structs.replace(comparison.procedure, max_rounds=None)
-    state = State(msgspec.structs.replace(comparison, procedure=unlimited), folder, inputs)
+    state = RaceState(msgspec.structs.replace(comparison, procedure=unlimited), folder, inputs)
     timed = {(record.trial.round_number, record.trial.contender.label) for record in state.of("time")}
     if len(timed) == _rounds(state) * len(comparison.contenders):
         return comparison  # Nobody lacks any, and no certificate needs to be judged.
@@ -194,13 +194,13 @@ class CalmWait:
             yield Waiting((seen.foreign_share or 0.0) + (seen.steal_share or 0.0), max(0.0, self._left_s))
 
 
-def ended(state: State) -> str:
+def ended(state: RaceState) -> str:
     """Return why no more rounds are run, where it was not for the budget: "rounds" or "decided"."""
     limit = state.comparison.procedure.max_rounds
     return "rounds" if limit is not None and _rounds(state) >= limit else "decided"
 
 
-def active(state: State) -> list[ContenderPlan]:
+def active(state: RaceState) -> list[ContenderPlan]:
     """Return the contenders that run in the next round."""
     outcome, racing = state.outcome(), {plan.contender.label: plan for plan in state.racing()}
     standings = [
@@ -216,23 +216,23 @@ def active(state: State) -> list[ContenderPlan]:
     return [racing[label] for label in still_active(standings, outcome.pairs, never)]
 
 
-def together(state: State, plans: Sequence[ContenderPlan], number: int) -> Wanted:
+def together(state: RaceState, plans: Sequence[ContenderPlan], number: int) -> WantedTrials:
     """Return a round of workers that are resident together and alternate in blocks; a lost one drops out."""
     order = state.specs.shuffled(plans, number)
     trials = tuple(state.specs.trial(plan, "time", number, resident=True) for plan in order)
-    return Wanted(trials, partial(_alternate, state, number, state.elapsed_s(), len(plans)))
+    return WantedTrials(trials, partial(_alternate, state, number, state.elapsed_s(), len(plans)))
 
 
-def by_itself(state: State, plan: ContenderPlan, number: int, contenders: int, apart: str) -> Wanted:
+def by_itself(state: RaceState, plan: ContenderPlan, number: int, contenders: int, apart: str) -> WantedTrials:
     """Return a contender's part of a round whose workers run one after another for this reason, so many of them.
 
     Nobody's turns are neighbours here, so each times as many steps as are long enough for it, from the same state.
     """
     trial = state.specs.trial(plan, "time", number, apart=apart)
-    return Wanted((trial,), partial(_alternate, state, number, state.elapsed_s(), contenders))
+    return WantedTrials((trial,), partial(_alternate, state, number, state.elapsed_s(), contenders))
 
 
-def _alternate(state: State, number: int, began_s: float, contenders: int, team: Team) -> None:
+def _alternate(state: RaceState, number: int, began_s: float, contenders: int, team: Team) -> None:
     """Run the blocks of a round of so many contenders: one worker at a time, the others blocked in a read."""
     course = course_of(state.of("time"))
     data = state.comparison.data
@@ -289,7 +289,7 @@ class Blocks:
         return is_disturbed(seen)
 
 
-def _first_leads(state: State, team: Team, steps_s: Mapping[str, float]) -> dict[str, int]:
+def _first_leads(state: RaceState, team: Team, steps_s: Mapping[str, float]) -> dict[str, int]:
     """Return the steps of the first lead-in of a worker that has a GPU for itself."""
     options = {plan.contender.label: plan.contender.options for plan in state.comparison.contenders}
     cold = [label for label in team.labels if len(steps_s) == 1 and options[label].get("device", "cpu") != "cpu"]
@@ -304,12 +304,12 @@ def _fence(session: Session, lead: int, step_s: float) -> None:
     session.ask(Fence(lead=lead, steps=steps, seconds=seconds, limit=max(steps, FENCED.limit)))
 
 
-def _rounds(state: State) -> int:
+def _rounds(state: RaceState) -> int:
     """Return the number of the last round that was run."""
     return max((record.trial.round_number for record in state.of("time")), default=0)
 
 
-def _why_apart(state: State, plans: Sequence[ContenderPlan]) -> str:
+def _why_apart(state: RaceState, plans: Sequence[ContenderPlan]) -> str:
     """Return why a round's workers cannot be resident together; empty where they fit, and rest while another runs."""
     loading = [plan.contender.label for plan in plans if plan.contender.options.get("input") == LOADING]
     if loading and len(plans) > 1:
@@ -317,7 +317,7 @@ def _why_apart(state: State, plans: Sequence[ContenderPlan]) -> str:
     return state.why_apart(plans)
 
 
-def _turns(state: State, began_s: float, turn_s: float, parts: float) -> int:
+def _turns(state: RaceState, began_s: float, turn_s: float, parts: float) -> int:
     """Return the number of turns of every round: fewer where the time budget has room for few rounds.
 
     A turn takes `turn_s` of this part of a round, which began then and is one of about so many.

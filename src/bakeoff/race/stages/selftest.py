@@ -14,9 +14,9 @@ from bakeoff.race.stages.stage import (
     PROCESS_S,
     Adopted,
     Checkpoint,
+    RaceState,
     Session,
-    State,
-    Wanted,
+    WantedTrials,
     adopted,
     alone,
     behind,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.selftest import TimerTest
 
 
-class Sizes(msgspec.Struct, frozen=True, kw_only=True):
+class SelftestSizes(msgspec.Struct, frozen=True, kw_only=True):
     """How much work a pass of the self-test is."""
 
     block_s: float = 0.02
@@ -59,7 +59,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     """After so many, or where so many would not tell either, the machine is too busy for an answer."""
 
 
-SIZES = Sizes()
+SIZES = SelftestSizes()
 
 KIND = "selftests"
 """The folder of what is remembered."""
@@ -68,12 +68,12 @@ MEASURING = ("measure/*.py", "trial/*.py", "frameworks/*.py", "stats/selftest.py
 """Below the package's folder; what belongs to one framework has a hash of its own."""
 
 
-def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint | Event]:
+def wanted(state: RaceState) -> Iterator[WantedTrials | Adopted | Checkpoint | Event]:
     """Want a test of each certified contender, unless one that was made before holds, and report each verdict.
 
     It comes after the rounds: what it finds takes a rank away, and what it does not find adds none.
     """
-    missing: list[Wanted] = []
+    missing: list[WantedTrials] = []
     for plan in state.certified():
         (certified,) = state.of("certify", plan)
         before = remembered(certified)
@@ -85,23 +85,23 @@ def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint | Event]:
         yield _tested(state, plan.contender.label)
     for wish in behind(state, missing, len(missing) * (PROCESS_S + SIZES.pairs_s)):
         yield wish
-        for trial in wish.trials if isinstance(wish, Wanted) else ():
+        for trial in wish.trials if isinstance(wish, WantedTrials) else ():
             yield _tested(state, trial.spec.contender.label)
 
 
-def every_timer(state: State) -> Iterator[Wanted | Event]:
+def every_timer(state: RaceState) -> Iterator[WantedTrials | Event]:
     """Want a test of each contender, also where one that passed is remembered, and report each verdict."""
     for plan in state.comparison.contenders:
         yield _test(state, plan)
         yield _tested(state, plan.contender.label)
 
 
-def _test(state: State, plan: ContenderPlan) -> Wanted:
+def _test(state: RaceState, plan: ContenderPlan) -> WantedTrials:
     """Return the trial that tests a contender's timer."""
     return alone(state.specs.trial(plan, "selftest"), _passes)
 
 
-def _tested(state: State, label: str) -> TimerTested:
+def _tested(state: RaceState, label: str) -> TimerTested:
     """Return the verdict on the test that is there, which is remembered."""
     (record,) = (record for record in state.of("selftest") if record.trial.contender.label == label)
     remember(record)

@@ -14,7 +14,7 @@ from bakeoff.judge.certificate import certificate_of
 from bakeoff.judge.comparison import assess
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.race import fitting
-from bakeoff.race.progress import Event, Running
+from bakeoff.race.progress import ContenderActivity, Event
 from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.workers.worker import Worker, WorkerLostError
 from bakeoff.spec import protocol
@@ -80,7 +80,7 @@ class Session:
 
     def tell(self, doing: str) -> None:
         """Report to the observer what this worker does now."""
-        self.report(Running(self.label, doing))
+        self.report(ContenderActivity(self.label, doing))
 
     def report(self, event: Event) -> None:
         """Report an event to the observer."""
@@ -124,7 +124,7 @@ class Session:
 
 
 class Team:
-    """The workers of one Wanted that still answer."""
+    """The workers of WantedTrials that still answer."""
 
     def __init__(self, sessions: dict[str, Session], lose: Callable[[str, WorkerLostError], None]) -> None:
         """Take sessions by label, and what to do when a worker is lost."""
@@ -177,7 +177,7 @@ class Team:
         self._lose(label, lost)
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class WantedTrials(msgspec.Struct, frozen=True):
     """Trials that are to be run now, in fresh processes that are resident together, and their script of commands."""
 
     trials: tuple[Trial, ...]
@@ -190,11 +190,13 @@ class Adopted(msgspec.Struct, frozen=True):
     record: Record
     arrays: Path | None = None
     """The file of its evidence, where it has any."""
-    instead: Wanted | None = None
+    instead: WantedTrials | None = None
     """What is run where that file is another by now: other processes remember, and make room, at the same time."""
 
 
-def adopted(record: Record, trial: TrialSpec, arrays: Path | None = None, instead: Wanted | None = None) -> Adopted:
+def adopted(
+    record: Record, trial: TrialSpec, arrays: Path | None = None, instead: WantedTrials | None = None
+) -> Adopted:
     """Return a record that stands for a trial; it goes on to name the comparison that it was made in.
 
     And what its compiler found in its cache, which may be other than what it would find now.
@@ -209,16 +211,16 @@ class Checkpoint(msgspec.Struct, frozen=True):
     needs_s: float = 0.0
 
 
-Stage = Callable[["State"], Iterator[Wanted | Adopted | Checkpoint | Event]]
-"""A generator: when it goes on behind a Wanted, the records of these trials are in the state."""
+Stage = Callable[["RaceState"], Iterator[WantedTrials | Adopted | Checkpoint | Event]]
+"""A generator: when it goes on behind WantedTrials, the records of these trials are in the state."""
 
 
-def alone(trial: Trial, script: Callable[[Session], object]) -> Wanted:
+def alone(trial: Trial, script: Callable[[Session], object]) -> WantedTrials:
     """Return a trial that has the machine for itself."""
-    return Wanted((trial,), lambda team: team.each(script))
+    return WantedTrials((trial,), lambda team: team.each(script))
 
 
-def in_turn(trials: Sequence[Wanted]) -> Wanted:
+def in_turn(trials: Sequence[WantedTrials]) -> WantedTrials:
     """Return several trials as one: they start together, so that their imports overlap, and work one after another.
 
     A worker rests while another one works; contenders have one trial each.
@@ -229,10 +231,10 @@ def in_turn(trials: Sequence[Wanted]) -> Wanted:
         for label in team.labels:
             scripts[label](team.only(label))
 
-    return Wanted(tuple(trial for one in trials for trial in one.trials), script)
+    return WantedTrials(tuple(trial for one in trials for trial in one.trials), script)
 
 
-def behind(state: State, asked: Sequence[Wanted], needs_s: float) -> Iterator[Wanted | Checkpoint]:
+def behind(state: RaceState, asked: Sequence[WantedTrials], needs_s: float) -> Iterator[WantedTrials | Checkpoint]:
     """Yield trials that come behind the verdict and take about so long in all, if there is time for them.
 
     They start together where they fit in memory together; else, and where not all of them have time, one by one.
@@ -274,7 +276,7 @@ def step_s(warm_ns: list[int], pass_steps: int = 1) -> float:
     return max(SHORTEST_STEP_S, steady_ns[len(steady_ns) // UNDISTURBED] / 1e9)
 
 
-class State:
+class RaceState:
     """What stages decide by: the comparison, the records so far, and the time."""
 
     def __init__(self, comparison: Comparison, folder: Path, inputs: Path, again: tuple[str, ...] = ()) -> None:
