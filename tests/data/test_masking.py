@@ -48,9 +48,9 @@ def test_few_documents_are_gone_through_again_but_not_for_ever() -> None:
 
 def test_layout() -> None:
     """[CLS] first [SEP] second [SEP]; the marks belong to the part before them."""
-    from bakeoff.data.masking import Pair
+    from bakeoff.data.masking import SentencePair
 
-    ids, segments = laid_out(Pair([10, 11], [20], is_other=False), MARKS)
+    ids, segments = laid_out(SentencePair([10, 11], [20], is_other=False), MARKS)
     assert ids == [2, 10, 11, 3, 20, 3]
     assert segments == [0, 0, 0, 0, 1, 1]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.frameworks.jittor.operators import Profiled, Total, events, kind_of, table, totals
+from bakeoff.frameworks.jittor.operators import ProfiledStep, Total, events, kind_of, table, totals
 from bakeoff.frameworks.mlx import tracing as mlx
 
 HEADER = ["Name", "FileName", "Count", "TotalTime", "AvgTime"]
@@ -44,7 +44,7 @@ def test_an_operator_that_hands_its_work_on_is_not_counted_twice() -> None:
 
 def test_operators_stand_one_behind_another_within_the_host() -> None:
     """Each is as long as it took on average, none beyond the step; what is left of the step is the host's."""
-    step = Profiled(100, 1100, [Total("mkl_conv«", 2, 600.0), Total("«opkey0:unary«", 1, 100.0)])
+    step = ProfiledStep(100, 1100, [Total("mkl_conv«", 2, 600.0), Total("«opkey0:unary«", 1, 100.0)])
     host, *operators = events(step)
     assert (host.kind, host.start_ns, host.end_ns, host.launches) == ("host dispatch", 100, 1100, False)
     assert [(one.start_ns, one.end_ns, one.kind) for one in operators] == [

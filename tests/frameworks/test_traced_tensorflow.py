@@ -11,8 +11,8 @@ from bakeoff.frameworks.tensorflow.nodes import (
     BY_INPUT,
     BY_WEIGHT,
     MARK,
-    Found,
     Node,
+    NodeOrigin,
     Seen,
     called,
     find,
@@ -38,26 +38,26 @@ GRAPH = {
 def test_a_fused_node_is_its_weights() -> None:
     """Grappler calls it after the last of its parts, the function in the module around: the weight says the layer."""
     found = find(FUSED, "_MklNativeFusedConv2D", GRAPH, LAYERS)
-    assert found == Found("forward", Place("stage.first"), BY_WEIGHT, mixed=True)
-    assert find(FUSED, "Relu", GRAPH, LAYERS) == Found("forward", Place("stage", "relu"))
+    assert found == NodeOrigin("forward", Place("stage.first"), BY_WEIGHT, mixed=True)
+    assert find(FUSED, "Relu", GRAPH, LAYERS) == NodeOrigin("forward", Place("stage", "relu"))
 
 
 def test_a_node_without_scopes_is_where_its_inputs_are() -> None:
     """The sum of gradients is made by no layer; the rule is told, and a node that nothing leads to has no place."""
-    assert find("AddN_3", "AddN", GRAPH, LAYERS) == Found("backward", Place("norm"), BY_INPUT)
-    assert find("resource", "_Arg", GRAPH, LAYERS) == Found()
+    assert find("AddN_3", "AddN", GRAPH, LAYERS) == NodeOrigin("backward", Place("norm"), BY_INPUT)
+    assert find("resource", "_Arg", GRAPH, LAYERS) == NodeOrigin()
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("L.net/L.norm_1/batchnorm/mul", Found("forward", Place("norm"))),
-        ("L.net/L.stage_1/dense/MatMul", Found("forward", Place("stage_1"))),
-        ("gradient_tape/L.net/L.stage/F.relu_2/ReluGrad", Found("backward", Place("stage", "relu"))),
-        ("O.optimizer_1/mul", Found("optimiser")),
+        ("L.net/L.norm_1/batchnorm/mul", NodeOrigin("forward", Place("norm"))),
+        ("L.net/L.stage_1/dense/MatMul", NodeOrigin("forward", Place("stage_1"))),
+        ("gradient_tape/L.net/L.stage/F.relu_2/ReluGrad", NodeOrigin("backward", Place("stage", "relu"))),
+        ("O.optimizer_1/mul", NodeOrigin("optimiser")),
     ],
 )
-def test_a_name_says_phase_layer_and_function(name: str, expected: Found) -> None:
+def test_a_name_says_phase_layer_and_function(name: str, expected: NodeOrigin) -> None:
     """A number that TensorFlow puts behind a scope is taken off, unless a layer is called so."""
     assert find(name, "Mul", {}, LAYERS) == expected
 

@@ -11,7 +11,7 @@ from bakeoff.spec.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bakeoff.data.roles import Roles, Wanted
+    from bakeoff.data.roles import DeclaredArrays, Roles
 
 ROLES: Roles = {
     "features": ("x", "node_features"),
@@ -73,7 +73,7 @@ def normalised(edges: NDArray[Any], nodes: int) -> tuple[NDArray[np.int64], NDAr
     return rows, columns, scale[rows] * scale[columns]
 
 
-def matrix_of(wanted: Wanted, edges: NDArray[Any], nodes: int) -> dict[str, NDArray[Any]]:
+def matrix_of(wanted: DeclaredArrays, edges: NDArray[Any], nodes: int) -> dict[str, NDArray[Any]]:
     """Return a graph's matrix as a workload declares it: zeros at the last place, in its end, fill it up.
 
     Raises UsageError where it has more elements or nodes than the workload has room for.

@@ -24,7 +24,7 @@ Sentences = list[list[int]]
 """One document: its sentences, each the numbers of its words' parts."""
 
 
-class Pair(NamedTuple):
+class SentencePair(NamedTuple):
     """Two parts of text; the second follows the first, unless it is from another document."""
 
     first: list[int]
@@ -41,14 +41,14 @@ class Marks(NamedTuple):
     words: NDArray[np.int64]
 
 
-def pairs(documents: Sequence[Sentences], length: int, count: int, seed: int) -> list[Pair]:
+def pairs(documents: Sequence[Sentences], length: int, count: int, seed: int) -> list[SentencePair]:
     """Return up to `count` pairs from documents in an order from the seed; with their three marks they have `length`.
 
     The documents are gone through as often as needed, but at most ten times: `dupe_factor` of google-research/bert.
     """
     stream = np.random.RandomState(seed)
     usable = [sentences for sentences in documents if any(sentences)]
-    found: list[Pair] = []
+    found: list[SentencePair] = []
     for _ in range(10):
         for index in stream.permutation(len(usable)):
             found += _of_document(usable, int(index), length - 3, stream)
@@ -57,9 +57,11 @@ def pairs(documents: Sequence[Sentences], length: int, count: int, seed: int) ->
     return found
 
 
-def _of_document(documents: Sequence[Sentences], index: int, most: int, stream: np.random.RandomState) -> list[Pair]:
+def _of_document(
+    documents: Sequence[Sentences], index: int, most: int, stream: np.random.RandomState
+) -> list[SentencePair]:
     """Cut one document into pairs of at most `most` parts, each of whole sentences before it is cut to its length."""
-    found: list[Pair] = []
+    found: list[SentencePair] = []
     left = [sentence for sentence in documents[index] if sentence]
     while left:
         wanted = int(stream.randint(2, most + 1)) if stream.random_sample() < SHORT_SHARE else most
@@ -73,7 +75,7 @@ def _of_document(documents: Sequence[Sentences], index: int, most: int, stream: 
             second, taken = _elsewhere(documents, index, wanted - len(first), stream), cut
         left = left[taken:]
         if second:
-            found.append(Pair(*_shortened(first, second, wanted, stream), is_other))
+            found.append(SentencePair(*_shortened(first, second, wanted, stream), is_other))
     return found
 
 
@@ -104,7 +106,7 @@ def _shortened(
     return first, second
 
 
-def laid_out(pair: Pair, marks: Marks) -> tuple[list[int], list[int]]:
+def laid_out(pair: SentencePair, marks: Marks) -> tuple[list[int], list[int]]:
     """Return a pair as [CLS] first [SEP] second [SEP], and for each of these 0 in the first part, 1 in the second."""
     ids = [marks.begin, *pair.first, marks.end, *pair.second, marks.end]
     return ids, [0] * (len(pair.first) + 2) + [1] * (len(pair.second) + 1)

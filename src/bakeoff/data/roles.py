@@ -21,7 +21,7 @@ Roles = dict[str, tuple[str, ...]]
 """What a source can give, by its own word, with the names by which workloads may declare it."""
 
 
-class Wanted:
+class DeclaredArrays:
     """The arrays that a size declares, by the roles of a source."""
 
     def __init__(self, source: str, roles: Roles, size: Size) -> None:

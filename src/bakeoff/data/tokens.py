@@ -33,7 +33,7 @@ _UNKNOWN_BYTE = "<unk>"
 _INSIDE = "##"  # before a part that does not begin a word
 
 
-class Vocabulary(NamedTuple):
+class SubwordVocabulary(NamedTuple):
     """Parts of words with their numbers."""
 
     tokenizer: Any
@@ -55,7 +55,9 @@ class Vocabulary(NamedTuple):
         return int(found)
 
 
-def vocabulary(kind: Kind, texts: Iterable[str], specials: Sequence[str], most: int, folder: Path | None) -> Vocabulary:
+def vocabulary(
+    kind: Kind, texts: Iterable[str], specials: Sequence[str], most: int, folder: Path | None
+) -> SubwordVocabulary:
     """Return the vocabulary in a folder's files, or where there are none, one trained on the texts.
 
     `most` is how many parts it may have: the workload's embedding. `specials` get the first numbers where it is
@@ -80,7 +82,7 @@ def vocabulary(kind: Kind, texts: Iterable[str], specials: Sequence[str], most: 
     if highest > most:
         msg = f"{name} numbers its parts up to {highest - 1}; this workload takes numbers below {most}"
         raise UsageError(msg)
-    return Vocabulary(tokenizer, size, name)
+    return SubwordVocabulary(tokenizer, size, name)
 
 
 def _kind_of(tokenizer: Any) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bakeoff.environments.declared import Framework
-    from bakeoff.spec.framework import Build, FrameworkInfo
+    from bakeoff.spec.framework import DeviceBuild, FrameworkInfo
 
 PROCESSOR = "cpu"
 
@@ -140,7 +140,7 @@ def too_old(needed: str, facts: Facts) -> str:
     )
 
 
-def too_small(build: Build, facts: Facts) -> str:
+def too_small(build: DeviceBuild, facts: Facts) -> str:
     """Return that the GPU is older than what the wheels have kernels for; "" where it is not, or is not known."""
     capability = facts.get("gpu_compute_capability")
     if not isinstance(capability, str) or _numbers(capability) >= _numbers(build.least_capability):
@@ -151,7 +151,7 @@ def too_small(build: Build, facts: Facts) -> str:
     )
 
 
-def unfit(build: Build, facts: Facts) -> str:
+def unfit(build: DeviceBuild, facts: Facts) -> str:
     """Return why this machine's driver or GPU cannot run an environment's wheels, and what to do; "" where it can."""
     return too_old(build.cuda, facts) or too_small(build, facts)
 

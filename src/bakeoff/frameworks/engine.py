@@ -57,7 +57,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     knows more than 1."""
 
 
-class Built(msgspec.Struct, frozen=True, kw_only=True):
+class BuildTargets(msgspec.Struct, frozen=True, kw_only=True):
     """What a build of a framework can run on, whatever this machine has."""
 
     cuda: str = ""
@@ -326,7 +326,7 @@ class Engine(Protocol):
     def why_not(self, device: str) -> str:
         """Return why a device is not among `devices`, in the framework's own words. An engine may leave this out."""
 
-    def built_for(self) -> Built:
+    def built_for(self) -> BuildTargets:
         """Return what this build can run on; an engine may leave this out, and nothing is known of it then."""
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:

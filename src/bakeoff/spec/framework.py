@@ -66,7 +66,7 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     reason: str
 
 
-class Rounding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DeclaredRounding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A rounding that some values of options bring; a certificate whose check fails in them alone prints the reason."""
 
     when: dict[str, tuple[str, ...]]
@@ -101,7 +101,7 @@ class ScenarioDefault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     reason: str
 
 
-class Build(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DeviceBuild(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An environment for another device than the processor, made of requirements-DEVICE.txt in the folder."""
 
     cuda: str
@@ -154,14 +154,14 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """About how much disk its usual environment takes: shown before it is made."""
     installed_source: str = ""
     """Where that figure is from, and where it does not hold."""
-    builds: dict[str, Build] = {}
+    builds: dict[str, DeviceBuild] = {}
     """By device: other environments than the processor's; empty where there is one environment for all its devices."""
     needs: tuple[Need, ...] = ()
     options: dict[str, OptionSupport]
     syncs: dict[str, SyncSupport] = {}
     """By the value of `sync`: how several devices are started, and what holds of them."""
     refusals: tuple[Refusal, ...] = ()
-    rounding: tuple[Rounding, ...] = ()
+    rounding: tuple[DeclaredRounding, ...] = ()
     scenario_defaults: tuple[ScenarioDefault, ...] = ()
     best: tuple[BestSetting, ...] = ()
     """The tier `best`, in the order in which its settings are tried."""

@@ -120,7 +120,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return ", ".join([*(f"{one:.10g}" for one in self.values), *(f"{one:.10g}*" for one in self.disturbed)])
 
 
-class Scale(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ScaledVariant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How much smaller a comparison is in its scaled variant, and how many rounds that takes."""
 
     batch_size: Count | None = None
@@ -154,7 +154,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Of its figures, where it is another than the study's."""
     rows: tuple[str, ...] = ()
     """The study's rows that race in it; empty: all of them."""
-    scaled: Scale | None = None
+    scaled: ScaledVariant | None = None
     """None: the scaled variant of the study leaves this comparison out."""
     figures: tuple[Figure, ...] = ()
     parts: tuple[PublishedPart, ...] = ()
@@ -285,7 +285,7 @@ class DrawnPanel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     rows: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
 
 
-class Drawing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BarLayout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a document draws its figure: bars in groups."""
 
     groups: Literal["batch", "comparison"] = "batch"
@@ -321,7 +321,7 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     about times."""
     chart: bool = False
     """Draw the figures as bars, because the document shows a figure and not a table."""
-    drawing: Drawing = Drawing()
+    drawing: BarLayout = BarLayout()
     """How, where `chart` is true."""
     machines: tuple[Machine, ...]
     rows: tuple[PublishedRow, ...]

@@ -38,7 +38,7 @@ SCALE_STD = 0.1
 """Of the number that inputs are multiplied by: any that is not zero makes their gradient part of the step."""
 
 
-class Call(NamedTuple):
+class PartCall(NamedTuple):
     """How a model calls one of its parts."""
 
     arguments: list[Any]
@@ -121,7 +121,7 @@ def name_of(loaded: LoadedWorkload, path: str) -> str:
     return "-".join([loaded.workload.name, *re.findall("[a-z0-9]+", path.lower())])
 
 
-def call_of(loaded: LoadedWorkload, size_name: str, path: str) -> Call:
+def call_of(loaded: LoadedWorkload, size_name: str, path: str) -> PartCall:
     """Return how a model of this size calls the part at a path the first time, over shapes; raise as `layer_alone`."""
     size, counter = loaded.size(size_name), Counter()
     model = plan.built(loaded.build, vocabulary(counter, trains=True), size)
@@ -129,7 +129,7 @@ def call_of(loaded: LoadedWorkload, size_name: str, path: str) -> Call:
     if path not in parts or parts[path] is model:
         kind = f"layer of {loaded.workload.name}"
         raise UnknownNameError(kind, path, [name for name, part in parts.items() if _can_be_called(part, model)])
-    calls: list[Call] = []
+    calls: list[PartCall] = []
     _noting(parts[path], calls)
     counter.is_built = True
     model(on_shapes(size.sample.inputs, size))
@@ -145,7 +145,7 @@ def _can_be_called(part: Any, model: Any) -> bool:
     return part is not model and callable(part)
 
 
-def _noting(part: Any, calls: list[Call]) -> None:
+def _noting(part: Any, calls: list[PartCall]) -> None:
     """Have a part note how it is called, in every way a call is made."""
     kind = type(part)
     if not callable(part):
@@ -154,13 +154,13 @@ def _noting(part: Any, calls: list[Call]) -> None:
 
     def called(self: Any, *arguments: Any, **named: Any) -> Any:
         result = kind.__call__(self, *arguments, **named)
-        calls.append(Call(list(arguments), named, result))
+        calls.append(PartCall(list(arguments), named, result))
         return result
 
     part.__class__ = type(kind.__name__, (kind,), {"__call__": called})
 
 
-def _check(call: Call, path: str, size: Size) -> None:
+def _check(call: PartCall, path: str, size: Size) -> None:
     """Raise UsageError for a part whose inputs cannot be drawn, or whose output is no array."""
     output = call.output
     for what, one in ({"what it gives": output} | call.inputs).items():
@@ -188,7 +188,7 @@ def _why_not(one: Any, size: Size) -> str:
     return ""
 
 
-def _size(whole: Size, name: str, call: Call) -> Size:
+def _size(whole: Size, name: str, call: PartCall) -> Size:
     """Return the size of a part in a size of the whole."""
     return Size(
         batch_size=whole.batch_size,

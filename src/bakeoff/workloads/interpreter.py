@@ -280,7 +280,7 @@ def _check_places(arguments: Any) -> None:
 
 def _one_or_named(arrays: dict[str, Shape]) -> Shape | dict[str, Shape]:
     """Return the array where there is one, else all by name: what a model is called with, and a loss."""
-    return next(iter(arrays.values())) if len(arrays) == 1 else _Named(arrays)
+    return next(iter(arrays.values())) if len(arrays) == 1 else _NamedArrays(arrays)
 
 
 def _forward_at(build: Callable[[Any, Size], Any], size: Size) -> str:
@@ -328,7 +328,7 @@ def _check_layout(outputs: Any, size: Size) -> None:
         raise LayoutError(msg)
 
 
-class _Named(dict[str, Shape]):
+class _NamedArrays(dict[str, Shape]):
     """The inputs or the targets by name."""
 
     def __repr__(self) -> str:
@@ -358,7 +358,7 @@ class _MadeWithTheModel:
         return super().__new__(cls)
 
 
-class _Called(_MadeWithTheModel):
+class _CalledLayer(_MadeWithTheModel):
     """What a layer is that a model calls."""
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
@@ -375,7 +375,7 @@ class _Called(_MadeWithTheModel):
 
 def _base_of(kind: type) -> type[_MadeWithTheModel]:
     """Return what a layer is beside its kind: a Parameter and a constant are not called."""
-    return _Called if any("__call__" in vars(base) for base in kind.__mro__) else _MadeWithTheModel
+    return _CalledLayer if any("__call__" in vars(base) for base in kind.__mro__) else _MadeWithTheModel
 
 
 class _Module(plan.Module):

@@ -14,7 +14,7 @@ from bakeoff.workloads.steady import changed, noting_place
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bakeoff.workloads.steady import Note
+    from bakeoff.workloads.steady import NotedOperation
 
 
 class _Recurrent(Counted):
@@ -139,7 +139,7 @@ def scan(step: Callable[[Any, Any], Any], state: Any, inputs: Any) -> tuple[Any,
         raise LayoutError(msg)
     _listed("state", state)
     output: Any = None
-    first: list[Note] | None = None
+    first: list[NotedOperation] | None = None
     inside = (*in_scan.get(), object())
     for place in range(sequences[0].dims[1]):
         x = _each(partial(_at, place), inputs)
@@ -164,7 +164,7 @@ def scan(step: Callable[[Any, Any], Any], state: Any, inputs: Any) -> tuple[Any,
     return _each(lambda one: one.moved(*one.dims), state), stacked
 
 
-def _check_steady(first: list[Note] | None, notes: list[Note] | None, place: int) -> None:
+def _check_steady(first: list[NotedOperation] | None, notes: list[NotedOperation] | None, place: int) -> None:
     """Raise LayoutError for a step that does something else at this place than at the first."""
     found = changed(first, notes) if first is not None and notes is not None else None
     if found is not None:

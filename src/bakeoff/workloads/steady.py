@@ -30,7 +30,7 @@ class UnsteadyError(ModelFileError):
     """A model or a loss computes something else in the next step."""
 
 
-class Note(NamedTuple):
+class NotedOperation(NamedTuple):
     """An operation of a model's, with the numbers in it."""
 
     line: int
@@ -42,14 +42,14 @@ class _Noting(NamedTuple):
     """Where notes go."""
 
     file: str
-    notes: list[Note]
+    notes: list[NotedOperation]
 
 
 _noting: ContextVar[_Noting | None] = ContextVar("noting", default=None)
 
 
 @contextmanager
-def noting(file: str) -> Iterator[list[Note]]:
+def noting(file: str) -> Iterator[list[NotedOperation]]:
     """Note every operation on arrays, by the lines of a file, as long as this runs."""
     now = _Noting(file, [])
     token = _noting.set(now)
@@ -60,7 +60,7 @@ def noting(file: str) -> Iterator[list[Note]]:
 
 
 @contextmanager
-def noting_place() -> Iterator[list[Note] | None]:
+def noting_place() -> Iterator[list[NotedOperation] | None]:
     """Note what the step of a loop does at one place by itself; None where nothing is noted."""
     outer = _noting.get()
     if outer is None:
@@ -79,7 +79,7 @@ def note(*what: object) -> None:
     frame = sys._getframe(1)  # noqa: SLF001 - inspect.stack reads every file on its way
     while frame is not None and frame.f_code.co_filename != now.file:
         frame = frame.f_back  # type: ignore[assignment]
-    now.notes.append(Note(frame.f_lineno if frame is not None else 0, " ".join(map(_written, what))))
+    now.notes.append(NotedOperation(frame.f_lineno if frame is not None else 0, " ".join(map(_written, what))))
 
 
 def _written(one: object) -> str:
@@ -109,7 +109,7 @@ def noted(name: str, function: Callable[..., Any], check: Callable[[Any], None])
     return called
 
 
-def changed(first: list[Note], second: list[Note]) -> tuple[int, str, str] | None:
+def changed(first: list[NotedOperation], second: list[NotedOperation]) -> tuple[int, str, str] | None:
     """Return the line at which two runs part, and what each does there; None where they are the same."""
     for one, other in zip_longest(first, second):
         if one != other:
@@ -121,7 +121,7 @@ def changed(first: list[Note], second: list[Note]) -> tuple[int, str, str] | Non
 class Run(NamedTuple):
     """One of two runs of the same part of a file."""
 
-    notes: list[Note]
+    notes: list[NotedOperation]
     kept: dict[str, str]
     """What was kept behind it, by name, as written."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from bakeoff.data.dataset import DataSet
 from bakeoff.data.graphs import ROLES, matrix_of, undirected
 from bakeoff.data.reading import downloaded, existing, text_of
-from bakeoff.data.roles import Wanted
+from bakeoff.data.roles import DeclaredArrays
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ ADDRESS = "https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz"
 def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     """Return the one graph, however many are asked for; raise UsageError for what is not there or does not fit."""
     del count
-    wanted = Wanted("cora", ROLES, size)
+    wanted = DeclaredArrays("cora", ROLES, size)
     folder = downloaded("cora", ADDRESS) if location is None else existing("cora", location)
     content, cites = (_file(folder, ending) for ending in ("content", "cites"))
     papers, features, labels = _papers(content)

@@ -12,7 +12,7 @@ import numpy as np
 
 from bakeoff.data.dataset import DataSet
 from bakeoff.data.graphs import ROLES, drawn_pairs, matrix_of, undirected
-from bakeoff.data.roles import Wanted
+from bakeoff.data.roles import DeclaredArrays
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     if location is not None:
         msg = f"graphs are drawn, and have no location: write 'graphs' instead of 'graphs:{location}'"
         raise UsageError(msg)
-    wanted = Wanted("graphs", ROLES, size)
+    wanted = DeclaredArrays("graphs", ROLES, size)
     stream = np.random.RandomState(seed)
     found = [_drawn(wanted, stream) for _ in range(count)]
     return DataSet(
@@ -41,7 +41,7 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     )
 
 
-def _drawn(wanted: Wanted, stream: np.random.RandomState) -> dict[str, NDArray[Any]]:
+def _drawn(wanted: DeclaredArrays, stream: np.random.RandomState) -> dict[str, NDArray[Any]]:
     """Draw one graph."""
     nodes, room = wanted.below("rows"), wanted.entries("rows")
     pairs = drawn_pairs(nodes, max(0, room - nodes) // 2, stream)

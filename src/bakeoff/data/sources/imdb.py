@@ -21,7 +21,7 @@ import numpy as np
 
 from bakeoff.data.dataset import DataSet
 from bakeoff.data.reading import column_of, existing, is_data_set, split_of, splits_named, splits_of, text_of
-from bakeoff.data.roles import Roles, Wanted, lengths_of, padded
+from bakeoff.data.roles import DeclaredArrays, Roles, lengths_of, padded
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ Reviews = tuple[list[Any], list[int]]
 
 def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     """Return up to `count` reviews in an order from the seed, and some held-out ones; raise UsageError for misfits."""
-    wanted = Wanted("imdb", ROLES, size)
+    wanted = DeclaredArrays("imdb", ROLES, size)
     below = wanted.below("ids")
     if below <= FIRST:
         msg = f"imdb numbers its words from {FIRST} on; this workload takes numbers below {below}"
@@ -71,7 +71,7 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     return DataSet(source=source, train=batches[0], test=batches[1] if len(batches[1]) else None)
 
 
-def _batch(wanted: Wanted, reviews: Reviews, below: int) -> Any:
+def _batch(wanted: DeclaredArrays, reviews: Reviews, below: int) -> Any:
     """Return reviews of ranks as the workload's arrays."""
     length = wanted.entries("ids")
     rows = [[BEGIN, *(_number(rank, below) for rank in ranks)][-length:] for ranks in reviews[0]]

@@ -16,7 +16,7 @@ import numpy as np
 from bakeoff.data import audio
 from bakeoff.data.dataset import DataSet
 from bakeoff.data.reading import downloaded, existing, files_below, is_data_set, library, split_of, splits_of, text_of
-from bakeoff.data.roles import Roles, Wanted, lengths_of, padded
+from bakeoff.data.roles import DeclaredArrays, Roles, lengths_of, padded
 from bakeoff.data.sounds import sound_of
 from bakeoff.spec.errors import UsageError
 
@@ -56,7 +56,7 @@ class Utterance(NamedTuple):
 
 def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     """Return up to `count` utterances in an order from the seed; those that are too long are left out."""
-    wanted = Wanted("librispeech", ROLES, size)
+    wanted = DeclaredArrays("librispeech", ROLES, size)
     _check(wanted)
     most, most_letters = wanted.entries("spectrogram"), wanted.entries("labels")
     if wanted.specs["spectrogram"].shape[0] == audio.SPECTROGRAM_BINS:
@@ -86,7 +86,7 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     return DataSet(source=source, train=wanted.batch(_arrays(wanted, frames, letters, most)))
 
 
-def _check(wanted: Wanted) -> None:
+def _check(wanted: DeclaredArrays) -> None:
     """Raise UsageError for spectrograms of other bins, or too few letters."""
     shape = wanted.specs["spectrogram"].shape if "spectrogram" in wanted else ()
     if audio.SPECTROGRAM_BINS not in shape[:2] or len(shape) - (shape[-1:] == (1,)) != 2:  # noqa: PLR2004 - two axes
@@ -103,7 +103,7 @@ def numbers(text: str) -> list[int]:
 
 
 def _arrays(
-    wanted: Wanted, frames: list[NDArray[np.float32]], letters: list[list[int]], most: int
+    wanted: DeclaredArrays, frames: list[NDArray[np.float32]], letters: list[list[int]], most: int
 ) -> dict[str, NDArray[Any]]:
     """Return all arrays by role; bins are the axis that the workload has them on."""
     spectrograms = padded(frames, most, dtype="float32")

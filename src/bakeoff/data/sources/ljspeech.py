@@ -18,7 +18,7 @@ import numpy as np
 from bakeoff.data import audio
 from bakeoff.data.dataset import DataSet
 from bakeoff.data.reading import downloaded, existing, text_of
-from bakeoff.data.roles import Roles, Wanted, lengths_of, padded
+from bakeoff.data.roles import DeclaredArrays, Roles, lengths_of, padded
 from bakeoff.data.sounds import sound_of
 from bakeoff.spec.errors import UsageError
 
@@ -47,7 +47,7 @@ FEW_SYMBOLS = _MARKS + _SMALL
 _COLUMNS = 3
 
 
-class Reading(NamedTuple):
+class Recording(NamedTuple):
     """A file of sound with what is read in it."""
 
     file: Path
@@ -56,7 +56,7 @@ class Reading(NamedTuple):
 
 def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     """Return up to `count` readings in an order from the seed; those that are too long are left out."""
-    wanted = Wanted("ljspeech", ROLES, size)
+    wanted = DeclaredArrays("ljspeech", ROLES, size)
     symbols = _symbols(wanted)
     most, most_frames = wanted.entries("characters"), wanted.entries("mels")
     mels = wanted.specs["mels"].shape[-1]
@@ -97,7 +97,7 @@ def _arrays(
     }
 
 
-def _symbols(wanted: Wanted) -> str:
+def _symbols(wanted: DeclaredArrays) -> str:
     """Return the symbols that fit the workload's embedding."""
     below = wanted.below("characters")
     for symbols in (SYMBOLS, FEW_SYMBOLS):
@@ -114,7 +114,7 @@ def numbers(text: str, symbols: str) -> list[int]:
     return [symbols.index(letter) for letter in plain if letter in symbols and letter != symbols[0]]
 
 
-def _readings(location: str | None) -> tuple[list[Reading], str]:
+def _readings(location: str | None) -> tuple[list[Recording], str]:
     """Return all readings in the order of the list, and the source's name."""
     if location is None:
         folder, source = downloaded("ljspeech", ARCHIVE) / "LJSpeech-1.1", "ljspeech 1.1"
@@ -128,4 +128,4 @@ def _readings(location: str | None) -> tuple[list[Reading], str]:
         if len(row) != _COLUMNS:
             msg = f"{folder / 'metadata.csv'}:{number}: {len(row)} columns; needed are name|text|text as it is read"
             raise UsageError(msg)
-    return [Reading(folder / "wavs" / f"{name}.wav", text) for name, _, text in rows], source
+    return [Recording(folder / "wavs" / f"{name}.wav", text) for name, _, text in rows], source

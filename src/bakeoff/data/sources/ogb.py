@@ -18,7 +18,7 @@ import numpy as np
 from bakeoff.data.dataset import DataSet
 from bakeoff.data.graphs import ROLES, matrix_of, undirected
 from bakeoff.data.reading import downloaded, existing
-from bakeoff.data.roles import Roles, Wanted, padded
+from bakeoff.data.roles import DeclaredArrays, Roles, padded
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
 
 def _graph(size: Size, raw: Path, source: str) -> DataSet:
     """Return the one graph."""
-    wanted = Wanted("ogb", ROLES, size)
+    wanted = DeclaredArrays("ogb", ROLES, size)
     features = _table(raw / "node-feat.csv.gz")
     labels = _table(raw / "node-label.csv.gz", rows=len(features)).astype(np.int64)[:, 0]
     edges = undirected(_places(raw / "edge.csv.gz", len(features), columns=2).T, len(features))
@@ -75,7 +75,7 @@ def _graph(size: Size, raw: Path, source: str) -> DataSet:
 
 def _molecules(size: Size, count: int, seed: int, raw: Path, source: str) -> DataSet:
     """Return molecules of the training part that the workload has room for."""
-    wanted = Wanted("ogb", MOLECULES, size)
+    wanted = DeclaredArrays("ogb", MOLECULES, size)
     room, bonds_room = wanted.entries("atoms"), wanted.entries("bonds")
     atoms = _table(raw / "num-node-list.csv.gz", np.int64)[:, 0]
     bonds = _table(raw / "num-edge-list.csv.gz", np.int64, rows=len(atoms))[:, 0]

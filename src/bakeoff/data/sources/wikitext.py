@@ -15,7 +15,7 @@ import numpy as np
 from bakeoff.data.dataset import DataSet
 from bakeoff.data.masking import Marks, laid_out, masked, pairs
 from bakeoff.data.reading import column_of, existing, is_data_set, split_of, splits_named, splits_of, text_of
-from bakeoff.data.roles import Roles, Wanted, lengths_of, padded
+from bakeoff.data.roles import DeclaredArrays, Roles, lengths_of, padded
 from bakeoff.data.tokens import BERT_SPECIALS, TEXT_SPECIALS, vocabulary
 from bakeoff.spec.errors import UsageError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bakeoff.data.tokens import Vocabulary
+    from bakeoff.data.tokens import SubwordVocabulary
     from bakeoff.spec.workload import Size
 
 PLAIN: Roles = {"ids": ("tokens", "x"), "next_ids": ("targets", "labels", "y")}
@@ -52,7 +52,7 @@ CONFIGURATION = "wikitext-103-raw-v1"
 def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     """Return up to `count` samples from articles in an order from the seed; raise UsageError for what does not fit."""
     is_masked = bool(set(size.sample.arrays) & {"masked_positions", *MASKED["masked_positions"]})
-    wanted = Wanted("wikitext", MASKED if is_masked else PLAIN, size)
+    wanted = DeclaredArrays("wikitext", MASKED if is_masked else PLAIN, size)
     lines, source, folder = _lines(location)
     if is_masked:
         words = vocabulary("WordPiece", lines, BERT_SPECIALS, wanted.below("ids"), folder)
@@ -99,7 +99,7 @@ def articles(lines: list[str]) -> list[list[str]]:
 
 
 def _plain(
-    wanted: Wanted, documents: list[list[str]], words: Vocabulary, count: int, seed: int
+    wanted: DeclaredArrays, documents: list[list[str]], words: SubwordVocabulary, count: int, seed: int
 ) -> dict[str, NDArray[Any]]:
     """Return windows of one stream of articles, one after another, without overlap, in an order from the seed."""
     length = wanted.entries("ids")
@@ -121,7 +121,7 @@ def _plain(
 
 
 def _masked(
-    wanted: Wanted, documents: list[list[str]], words: Vocabulary, count: int, seed: int
+    wanted: DeclaredArrays, documents: list[list[str]], words: SubwordVocabulary, count: int, seed: int
 ) -> dict[str, NDArray[Any]]:
     """Return masked pairs of sentences."""
     length, most = wanted.entries("ids"), wanted.entries("masked_positions")
@@ -155,7 +155,7 @@ def _masked(
     }
 
 
-def _sentences(document: list[str], words: Vocabulary) -> list[list[int]]:
+def _sentences(document: list[str], words: SubwordVocabulary) -> list[list[int]]:
     """Return an article's sentences as numbers; titles are left out."""
     paragraphs = [line for line in document if not line.startswith("=")]
     return words.ids([sentence for line in paragraphs for sentence in _SENTENCE.split(line) if sentence.strip()])

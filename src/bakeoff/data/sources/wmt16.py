@@ -18,7 +18,7 @@ import numpy as np
 
 from bakeoff.data.dataset import DataSet
 from bakeoff.data.reading import column_of, existing, is_data_set, split_of, splits_named, splits_of, text_of
-from bakeoff.data.roles import Roles, Wanted, lengths_of, padded
+from bakeoff.data.roles import DeclaredArrays, Roles, lengths_of, padded
 from bakeoff.data.tokens import TRANSLATION_SPECIALS, vocabulary
 from bakeoff.spec.errors import UsageError
 
@@ -43,7 +43,7 @@ _SURPLUS = 4  # so many pairs are looked at for each that is wanted, before all 
 
 def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     """Return up to `count` pairs in an order from the seed; raise UsageError for what does not fit."""
-    wanted = Wanted("wmt16", ROLES, size)
+    wanted = DeclaredArrays("wmt16", ROLES, size)
     most, most_out = wanted.entries("source"), wanted.entries("target_in")
     below = min(wanted.below("source"), wanted.below("target_in"))
     texts, source, folder = _texts(location)

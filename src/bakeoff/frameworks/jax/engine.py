@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from bakeoff.frameworks import denormals
-from bakeoff.frameworks.engine import Built
+from bakeoff.frameworks.engine import BuildTargets
 from bakeoff.frameworks.jax import (
     attention,
     border,
@@ -131,9 +131,9 @@ class Engine:
         """Return why a backend does not start."""
         return devices.problem(device)
 
-    def built_for(self) -> Built:
+    def built_for(self) -> BuildTargets:
         """Return the CUDA of JAX's plug-in; XLA compiles its kernels for the GPU that there is."""
-        return Built(cuda=devices.built_for_cuda())
+        return BuildTargets(cuda=devices.built_for_cuda())
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; the options are those of `configure`."""

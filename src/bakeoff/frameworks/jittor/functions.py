@@ -67,10 +67,10 @@ _LEAST = float(np.finfo(np.float32).min)
 """What the largest of no numbers is to Jittor."""
 
 
-class Constant:
+class ConstantArray:
     """An array that a Module keeps apart: every array of a module is taken for a parameter."""
 
-    _known: ClassVar[WeakValueDictionary[int, Constant]] = WeakValueDictionary()
+    _known: ClassVar[WeakValueDictionary[int, ConstantArray]] = WeakValueDictionary()
     """Those that are alive, by the identity of their arrays."""
 
     def __init__(self, array: Any) -> None:
@@ -79,15 +79,15 @@ class Constant:
         self._known[id(array)] = self
 
     @classmethod
-    def of(cls, value: Any) -> Constant | None:
+    def of(cls, value: Any) -> ConstantArray | None:
         """Return the constant that a value is, or that a Module has given the array of; None for anything else."""
         return value if isinstance(value, cls) else cls._known.get(id(value))
 
 
-def constant(array: NDArray[Any]) -> Constant:
+def constant(array: NDArray[Any]) -> ConstantArray:
     """Make Jittor's array: real numbers as float32, integers as int32."""
     dtype = {"i": np.int32, "f": np.float32}.get(array.dtype.kind, array.dtype)
-    return Constant(jt.array(array.astype(dtype)).stop_grad())
+    return ConstantArray(jt.array(array.astype(dtype)).stop_grad())
 
 
 class EmbeddingBag(jt.nn.Embedding):

@@ -187,7 +187,7 @@ class Module(jt.Module):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Keep a constant by another name, also one whose array is an attribute of another module."""
-        kept = functions.Constant.of(value)
+        kept = functions.ConstantArray.of(value)
         if kept is None:
             super().__setattr__(name, value)
         else:

@@ -48,7 +48,7 @@ class Total(NamedTuple):
     total_ns: float
 
 
-class Profiled(NamedTuple):
+class ProfiledStep(NamedTuple):
     """One step."""
 
     start_ns: float
@@ -63,7 +63,7 @@ def totals(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Total]:
     return [one for one in told if not _RELAYED.search(one.key)]
 
 
-def events(profiled: Profiled) -> list[Event]:
+def events(profiled: ProfiledStep) -> list[Event]:
     """Return the events of a step: the host's, and within it the operators, each as long as it took on average."""
     length_ns = profiled.end_ns - profiled.start_ns
     found = [Event(_THREAD, profiled.start_ns, profiled.end_ns, "step", "host dispatch", launches=False)]
@@ -89,7 +89,7 @@ def kind_of(key: str) -> tuple[OperationKind, bool]:
     return (found[0] if found else "other"), len(computing) > 1
 
 
-def table(profiled: Sequence[Profiled]) -> str:
+def table(profiled: Sequence[ProfiledStep]) -> str:
     """Return what was reported of each step."""
     lines = [
         f"{number}\t{total.launches}\t{total.total_ns}\t{total.key}"

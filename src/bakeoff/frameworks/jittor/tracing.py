@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import jittor as jt
 
-from bakeoff.frameworks.jittor.operators import Profiled, events, table, totals
+from bakeoff.frameworks.jittor.operators import ProfiledStep, events, table, totals
 from bakeoff.frameworks.tracing import Trace
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Tracer:
         folder: Path,
     ) -> Trace:
         """Profile each step by itself; what Jittor reports of all of them is left in operators.tsv."""
-        profiled: list[Profiled] = []
+        profiled: list[ProfiledStep] = []
         work(lambda: _profiling(profiled))
         (folder / _FILE).write_text(table(profiled), "utf-8")
         return Trace(
@@ -59,7 +59,7 @@ class Tracer:
 
 
 @contextmanager
-def _profiling(into: list[Profiled]) -> Iterator[None]:
+def _profiling(into: list[ProfiledStep]) -> Iterator[None]:
     """Note what Jittor reports of one step; the report itself is made outside of it."""
     jt.profiler.start(0, 0)  # no operator is run a second time
     start_ns = time.perf_counter_ns()
@@ -70,4 +70,4 @@ def _profiling(into: list[Profiled]) -> Iterator[None]:
         jt.profiler.stop()
     with jt.flag_scope(log_silent=1):  # it would print the table
         header, *rows = jt.profiler.report()
-    into.append(Profiled(start_ns, end_ns, totals(header, rows)))
+    into.append(ProfiledStep(start_ns, end_ns, totals(header, rows)))

@@ -65,10 +65,10 @@ __all__ = [
 ]
 
 
-class Constant:
+class ConstantArray:
     """An array that a Module keeps apart: MLX takes every array of a module for a parameter."""
 
-    _known: ClassVar[WeakValueDictionary[int, Constant]] = WeakValueDictionary()
+    _known: ClassVar[WeakValueDictionary[int, ConstantArray]] = WeakValueDictionary()
     """Those that are alive, by the identity of their arrays."""
 
     def __init__(self, array: mx.array) -> None:
@@ -77,14 +77,14 @@ class Constant:
         self._known[id(array)] = self
 
     @classmethod
-    def of(cls, value: Any) -> Constant | None:
+    def of(cls, value: Any) -> ConstantArray | None:
         """Return the constant that a value is, or that a Module has given the array of; None for anything else."""
         return value if isinstance(value, cls) else cls._known.get(id(value))
 
 
-def constant(array: NDArray[Any]) -> Constant:
+def constant(array: NDArray[Any]) -> ConstantArray:
     """Put an array on the device: real numbers as float32, integers as int32."""
-    return Constant(mx.array(array.astype({"i": np.int32, "f": np.float32}.get(array.dtype.kind, array.dtype))))
+    return ConstantArray(mx.array(array.astype({"i": np.int32, "f": np.float32}.get(array.dtype.kind, array.dtype))))
 
 
 class EmbeddingBag(mlx.nn.Embedding):

@@ -174,7 +174,7 @@ class Module(mlx.nn.Module):
 
         So is one whose array is an attribute of another module.
         """
-        kept = functions.Constant.of(value)
+        kept = functions.ConstantArray.of(value)
         if kept is None:
             super().__setattr__(name, value)
         else:

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from bakeoff.frameworks import keras_optimizers
-from bakeoff.frameworks.engine import Built
+from bakeoff.frameworks.engine import BuildTargets
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, are_equal, for_scenario, on_device, training_parts
 from bakeoff.frameworks.tensorflow import (
     border,
@@ -100,11 +100,11 @@ class Engine:
         """Return why TensorFlow cannot use a device."""
         return devices.why_unavailable(device)
 
-    def built_for(self) -> Built:
+    def built_for(self) -> BuildTargets:
         """Return TensorFlow's CUDA and the GPUs that its wheel was compiled for."""
         build = tf.sysconfig.get_build_info()
         cuda = ".".join(str(build.get("cuda_version", "")).split(".")[:2])
-        return Built(cuda=cuda, kernels=tuple(build.get("cuda_compute_capabilities", ())))
+        return BuildTargets(cuda=cuda, kernels=tuple(build.get("cuda_compute_capabilities", ())))
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; nothing is traced yet."""

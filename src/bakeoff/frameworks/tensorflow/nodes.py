@@ -101,7 +101,7 @@ class Seen(NamedTuple):
     """By which the start of such an instruction and its end belong together."""
 
 
-class Found(NamedTuple):
+class NodeOrigin(NamedTuple):
     """Where a node is, and how that is known."""
 
     phase: Phase = ""
@@ -123,7 +123,7 @@ def is_fused(operation: str) -> bool:
 def read(seen: Sequence[Seen], graph: Mapping[str, Node], layers: Mapping[str, str]) -> list[Event]:
     """Return the events of a profile; `graph` is what ran, `layers` has the vocabulary's class of each layer's path."""
     on_device = any(one.on_device for one in seen)
-    places: dict[str, Found] = {}
+    places: dict[str, NodeOrigin] = {}
     events = []
     for one in seen:
         node = _NODE.match(one.name)
@@ -187,7 +187,7 @@ def nameless(text: str) -> list[str]:
     return sorted(_NAMES.sub("", line) for line in text.splitlines())
 
 
-def find(name: str, operation: str, graph: Mapping[str, Node], layers: Mapping[str, str]) -> Found:
+def find(name: str, operation: str, graph: Mapping[str, Node], layers: Mapping[str, str]) -> NodeOrigin:
     """Return where a node is: by its own name, else by what it takes."""
     own = _named(name, layers)
     if is_fused(operation) and own.phase != "optimiser":
@@ -200,18 +200,18 @@ def find(name: str, operation: str, graph: Mapping[str, Node], layers: Mapping[s
     return own
 
 
-def _named(name: str, layers: Mapping[str, str]) -> Found:
+def _named(name: str, layers: Mapping[str, str]) -> NodeOrigin:
     """Return where a node is by its name alone."""
     parts = name.split("/")
     if scopes.is_optimizer(parts):
-        return Found("optimiser")
+        return NodeOrigin("optimiser")
     where = scopes.place(parts, layers)
     if _GRADIENT in parts:
-        return Found("backward", where)
-    return Found("forward" if any(part.startswith((LAYER, FUNCTION)) for part in parts) else "", where)
+        return NodeOrigin("backward", where)
+    return NodeOrigin("forward" if any(part.startswith((LAYER, FUNCTION)) for part in parts) else "", where)
 
 
-def _of_fused(name: str, own: Found, graph: Mapping[str, Node], layers: Mapping[str, str]) -> Found:
+def _of_fused(name: str, own: NodeOrigin, graph: Mapping[str, Node], layers: Mapping[str, str]) -> NodeOrigin:
     """Return where a fused operation is: in the layer whose weight it takes, and not where its last part was."""
     inputs = graph[name].inputs if name in graph else ()
     if len(inputs) <= _WEIGHT:
@@ -221,7 +221,7 @@ def _of_fused(name: str, own: Found, graph: Mapping[str, Node], layers: Mapping[
         if near in graph and graph[near].operation == _READ and (where := _named(near, layers).where).layer:
             has_moved = where != own.where
             phase: Phase = own.phase or "forward"
-            return Found(phase, Place(where.layer), BY_WEIGHT if has_moved else "", mixed=has_moved)
+            return NodeOrigin(phase, Place(where.layer), BY_WEIGHT if has_moved else "", mixed=has_moved)
     return own
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from bakeoff.frameworks import denormals
-from bakeoff.frameworks.engine import Built
+from bakeoff.frameworks.engine import BuildTargets
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.frameworks.torch import attention, devices, memory, nn, optimizers, peaks, profiling, snapshots, tf32
 from bakeoff.frameworks.torch.compilation import compiled, graphs
@@ -103,9 +103,9 @@ class Engine:
         """Return why PyTorch cannot use a device."""
         return devices.why_unavailable(device)
 
-    def built_for(self) -> Built:
+    def built_for(self) -> BuildTargets:
         """Return PyTorch's CUDA and what its wheel was compiled for; both are there without a GPU, too."""
-        return Built(cuda=torch.version.cuda or "", kernels=tuple(torch.cuda.get_arch_list()))
+        return BuildTargets(cuda=torch.version.cuda or "", kernels=tuple(torch.cuda.get_arch_list()))
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; compiling is left to the first call."""
