@@ -87,8 +87,8 @@ MUTANTS = [
         "a bias is left out of the norm",
         [
             (
-                "Part(_squares(weight) if bias is None else _squares(weight) + _squares(bias), sums)",
-                "Part(_squares(weight), sums)",
+                "LayerGradients(_squares(weight) if bias is None else _squares(weight) + _squares(bias), sums)",
+                "LayerGradients(_squares(weight), sums)",
             )
         ],
         NORMS,

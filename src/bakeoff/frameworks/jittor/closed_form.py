@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-class Part(NamedTuple):
+class LayerGradients(NamedTuple):
     """What one layer adds."""
 
     squares: Any
@@ -35,7 +35,7 @@ class Part(NamedTuple):
     """From factors (batch,) to the sums of gradients times factors, by the identity of the parameters."""
 
 
-class Seen:
+class ForwardPass:
     """What the layers were given, and what they gave, in one forward pass."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Seen:
         """Return what the layers gave."""
         return [output for _, _, output in self._calls.values()]
 
-    def parts(self, slopes: list[Any]) -> list[Part]:
+    def parts(self, slopes: list[Any]) -> list[LayerGradients]:
         """Return what each layer adds, from the slopes of the sum of the samples' losses at its outputs."""
         calls = zip(self._calls.values(), slopes, strict=True)
         return [_FORMULAS[type(layer)](layer, given, slope) for (layer, given, _), slope in calls]
@@ -66,7 +66,7 @@ class Layers:
 
     def __init__(self, network: Any) -> None:
         """Hook into them."""
-        self._seen: Seen | None = None
+        self._seen: ForwardPass | None = None
         for layer in _with_parameters(network).values():
             layer.register_forward_hook(self._note)
 
@@ -76,9 +76,9 @@ class Layers:
             self._seen.add(layer, given[0], output)
 
     @contextmanager
-    def seen(self) -> Iterator[Seen]:
+    def seen(self) -> Iterator[ForwardPass]:
         """Note the calls inside."""
-        self._seen = found = Seen()
+        self._seen = found = ForwardPass()
         try:
             yield found
         finally:
@@ -115,7 +115,7 @@ def _weighted(factors: Any, array: Any) -> Any:
     return array * jt.reshape(factors, (-1, *[1] * (array.ndim - 1)))
 
 
-def _linear(layer: Any, x: Any, slope: Any) -> Part:
+def _linear(layer: Any, x: Any, slope: Any) -> LayerGradients:
     """Return what a Linear adds."""
     if x.ndim > 2:  # noqa: PLR2004 - batch and features alone
         x, slope = (jt.reshape(one, (one.shape[0], -1, one.shape[-1])) for one in (x, slope))
@@ -127,17 +127,17 @@ def _linear(layer: Any, x: Any, slope: Any) -> Part:
         found = {id(layer.weight): jt.matmul(jt.transpose(weighted, 1, 0), x)}
         return found if layer.bias is None else found | {id(layer.bias): jt.sum(weighted, 0)}
 
-    return Part(squares, sums)
+    return LayerGradients(squares, sums)
 
 
-def _conv2d(layer: Any, x: Any, slope: Any) -> Part:
+def _conv2d(layer: Any, x: Any, slope: Any) -> LayerGradients:
     """Return what a convolution adds: a Linear at each place, of the window there."""
     windows = jt.nn.unfold(x, layer.kernel_size, layer.dilation, layer.padding, layer.stride)
     slope = jt.reshape(slope, (*slope.shape[:2], -1))
     return _of_places(layer, jt.transpose(windows, 0, 2, 1), jt.transpose(slope, 0, 2, 1), tuple(layer.weight.shape))
 
 
-def _of_places(layer: Any, x: Any, slope: Any, shape: tuple[int, ...]) -> Part:
+def _of_places(layer: Any, x: Any, slope: Any, shape: tuple[int, ...]) -> LayerGradients:
     """Return what a product of (batch, places, inputs) adds, with each sample's gradient, (batch, outputs, inputs)."""
     weight = jt.matmul(jt.transpose(slope, 0, 2, 1), x)
     bias = None if layer.bias is None else jt.sum(slope, 1)
@@ -146,10 +146,10 @@ def _of_places(layer: Any, x: Any, slope: Any, shape: tuple[int, ...]) -> Part:
         found = {id(layer.weight): jt.reshape(jt.sum(_weighted(factors, weight), 0), shape)}
         return found if bias is None else found | {id(layer.bias): jt.sum(_weighted(factors, bias), 0)}
 
-    return Part(_squares(weight) if bias is None else _squares(weight) + _squares(bias), sums)
+    return LayerGradients(_squares(weight) if bias is None else _squares(weight) + _squares(bias), sums)
 
 
-def _embedding(layer: Any, ids: Any, slope: Any) -> Part:
+def _embedding(layer: Any, ids: Any, slope: Any) -> LayerGradients:
     """Return what an Embedding adds."""
     count, features = layer.weight.shape
     flat = jt.reshape(ids, (ids.shape[0], -1))
@@ -162,10 +162,10 @@ def _embedding(layer: Any, ids: Any, slope: Any) -> Part:
         rows = jt.reshape(_weighted(factors, slope), (-1, features))
         return {id(layer.weight): functions.segment_sum(rows, jt.reshape(flat, (-1,)), count)}
 
-    return Part(jt.sum(jt.reshape(products * same, (products.shape[0], -1)), 1), sums)
+    return LayerGradients(jt.sum(jt.reshape(products * same, (products.shape[0], -1)), 1), sums)
 
 
-_FORMULAS: dict[type[Any], Callable[[Any, Any, Any], Part]] = {
+_FORMULAS: dict[type[Any], Callable[[Any, Any, Any], LayerGradients]] = {
     nn.Linear: _linear,
     nn.Conv2d: _conv2d,
     nn.Embedding: _embedding,
