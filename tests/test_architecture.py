@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from bakeoff.spec.vocabulary import VOCABULARY
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "bakeoff"
 FRAMEWORKS = SOURCE / "frameworks"
@@ -43,6 +45,9 @@ FROZEN = {
     )
 }
 """Workloads whose files' SHA-256 stands in records: a better docstring would end the --resume of their comparisons."""
+
+TWO_MEANINGS = {"Linear": "a schedule of the learning rate, too: users' model files import it by this name"}
+"""Names of classes that stand for two things, each with its reason."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -202,6 +207,28 @@ def test_imports_rename_nothing() -> None:
                 if alias.asname and CONVENTIONAL.get(f"{start}{alias.name}") != alias.asname
             ]
     assert not renamed
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """A public class outside of the frameworks' folders shares its name with no other module's, in or outside of them.
+
+    A name of the vocabulary is one thing in many places: in each framework and, over shapes, in the workloads.
+    """
+    homes: dict[str, list[str]] = {}
+    for path in sources():
+        for node in parsed(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(path.relative_to(SOURCE).as_posix())
+    networks = ("workloads/", "frameworks/")
+    shared = {
+        name: files
+        for name, files in homes.items()
+        if len(files) > 1
+        and not all(file.startswith("frameworks/") for file in files)
+        and not (name in VOCABULARY and all(file.startswith(networks) for file in files))
+    }
+    assert {name: files for name, files in shared.items() if name not in TWO_MEANINGS} == {}
+    assert set(TWO_MEANINGS) <= set(shared), "an exception that nothing needs any more"
 
 
 def named_in(path: Path) -> set[str]:
