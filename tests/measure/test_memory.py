@@ -28,8 +28,8 @@ print(json.dumps([*before, during, resident_bytes(), peak_resident_bytes()]))
 
 LEFT_OUT = """
 import json, numpy as np
-from bakeoff.measure.memory import Peak
-peak = Peak()
+from bakeoff.measure.memory import ResidentPeak
+peak = ResidentPeak()
 readings = [peak.read_bytes()]
 for mebibytes, is_own in ((50, False), (100, True), (10, False)):
     if is_own:

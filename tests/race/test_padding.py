@@ -96,7 +96,7 @@ def test_workers_one_after_another_time_the_same_batches(
     request_of: Any, ragged: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without neighbours each would time as many steps as suit it: of other shapes, another amount of work."""
-    monkeypatch.setattr("bakeoff.race.stages.stage.State.why_apart", lambda *_: "the test says so")
+    monkeypatch.setattr("bakeoff.race.stages.stage.RaceState.why_apart", lambda *_: "the test says so")
     contenders = ("fake:step_ms=0.5", "fake:step_ms=5")
     _, records = raced(request_of, ragged, *contenders, padding="longest", max_rounds=1)
     timed = [record for record in records.values() if record.trial.purpose == "time"]
