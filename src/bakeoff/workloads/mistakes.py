@@ -152,7 +152,7 @@ def _of_operand(error: BaseException) -> str:
         return ". Its layers are called one by one: for layer in self.layers: x = layer(x)"
     if isinstance(error, TypeError) and text_of(error).startswith("tuple indices must be"):
         return ". What a layer gives several of is taken apart first: sequence, state = self.lstm(x)"
-    if isinstance(error, TypeError | AttributeError) and "'_Named'" in text_of(error):
+    if isinstance(error, TypeError | AttributeError) and "'_NamedArrays'" in text_of(error):
         return ". Of several arrays each is taken by its name: x['name']"
     return ""
 
