@@ -94,6 +94,23 @@ def test_steps_of_a_training_that_diverges_are_held_until_float32_cannot_hold_th
     assert f"of {STEPS} steps the first {diverged_in} are held: behind them training diverges" in check.detail
 
 
+@pytest.mark.parametrize("losses", [(), (2.7, 216.0, 1.9e12, 0.0, 0.0, 0.0)])
+def test_updates_behind_a_loss_beyond_use_are_not_held(losses: tuple[float, ...]) -> None:
+    """The reference's parameters may stay within float32, whose logits do not: without its losses a contender fails.
+
+    Found in cnn-cifar10 at full size with one sample, seed 6.
+    """
+    optimizer = SGD(learning_rate=0.1)
+    exact, found = trained(optimizer), trained(optimizer)
+    found[1 + 2 * 2 :] = np.inf
+    arrays = {"update/dense.weight": found, "update/dense.bias": found}
+    reference = dict.fromkeys(arrays, exact) | {f"gradient/{name}": np.ones(3) for name in NAMES}
+    how = {"steps": STEPS, "precision": "float32", "allowed": UpdateTolerance(), "losses": losses[:STEPS]}
+    check = check_updates(NAMES, arrays, reference, optimizer, **how)  # type: ignore[arg-type]
+    assert check.passed is bool(losses)
+    assert ("the first 2 are held: behind them training diverges" in check.detail) is bool(losses)
+
+
 @pytest.mark.parametrize("diverged_in", range(FEWEST_HELD))
 def test_a_training_that_diverges_at_once_is_no_evidence(diverged_in: int) -> None:
     """Gradients that are not cleared, and momentum, show in the second step: one alone says little."""

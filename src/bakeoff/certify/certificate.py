@@ -66,6 +66,7 @@ _CHECKS: dict[EvidencePart, Callable[[Case], Check]] = {
         steps=case.steps * case.updates,
         precision=case.contender.precision,
         allowed=case.allowed.update,
+        losses=case.reference.evidence.losses,
     ),
     "norms": lambda case: check_norms(
         case.contender.arrays,

@@ -19,7 +19,7 @@ import numpy as np
 
 from bakeoff.certify.errors import GRADIENT_FLOOR, finite, gradient_floor, named
 from bakeoff.certify.sample import largest
-from bakeoff.certify.tolerances import largest_held, parameter_rounding, roundings_of_a_step, widest
+from bakeoff.certify.tolerances import diverges_at, largest_held, parameter_rounding, roundings_of_a_step, widest
 from bakeoff.spec.optimizer import decay_of, of_parameter, trained_of
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import clipped_share, norm_of, updated
@@ -90,8 +90,13 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     steps: int,
     precision: str,
     allowed: UpdateTolerance,
+    losses: Sequence[float | None] = (),
 ) -> Check:
-    """Check each of `steps` updates of every parameter that is trained; arrays are named as `Evidence` says."""
+    """Check each of `steps` updates of every parameter that is trained; arrays are named as `Evidence` says.
+
+    `losses` are the reference's, in each of which there may be several updates: where one is beyond what the precision
+    holds, none is held from it on.
+    """
     names = trained_of(optimizer, names)
     held = names if optimizer is None else with_gradient(names, reference)
     rows: dict[str, Any] = {name: arrays.get(f"update/{name}") for name in names}
@@ -107,7 +112,9 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     if shares is None:
         detail = f"no evidence: norm, by which gradients are clipped, is missing or not of {steps} steps"
         return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
-    whole = _whole_steps(reference, steps, precision)
+    diverges = diverges_at(losses, precision)
+    before = steps if diverges is None else diverges * steps // len(losses)
+    whole = _whole_steps(reference, before, precision)
     if whole < min(steps, FEWEST_HELD):
         detail = f"no evidence: {DIVERGES} in step {whole}, beyond what {widest(precision)} holds"
         return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
