@@ -17,6 +17,7 @@ from bakeoff.certify.tolerances import (
     UpdateTolerance,
     allowed,
     amplitude,
+    diverges_at,
     is_measured,
     of_version_1,
 )
@@ -94,9 +95,10 @@ def test_what_a_model_magnifies_beyond_use_is_not_held() -> None:
     ("losses", "precision", "held"),
     [
         ([2.3, 7e5, 5e69], "float32", 2),
+        ([2.3, 7e18, 3.0], "float32", 3),
+        ([2.3, 7e18, 3e6], "float32", 2),
         ([2.3, None, 3.0], "float32", 1),
         ([2e19, 2e19, 3.0], "float32", 1),
-        ([2.7, 1.9e12, 0.0], "float32", 1),
         ([2.3, 7e18, 5e69], "float64", 3),
         ([2.3, 7e18, 5e169], "float64", 2),
         ([0.0, 7e18, 3e19], "float32", 2),
@@ -113,6 +115,7 @@ def test_losses_are_held_as_long_as_a_precision_can_hold_them(
     reference = msgspec.structs.replace(measured(precision), losses=losses)
     found = allowed(reference, precision, "cpu", 3).losses
     assert [math.isfinite(most) for most in found] == [step < held for step in range(3)]
+    assert diverges_at([2.7, 216.0, 1.9e12, 0.0], "float32") == 2
 
 
 def test_outputs_that_draws_magnify_are_held_by_little_more_than_they_show() -> None:

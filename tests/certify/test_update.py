@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from bakeoff.certify.tolerances import PROGRAM, UpdateTolerance, allowed, amplitude
-from bakeoff.certify.update import FEWEST_HELD, POSITIONS, check_updates, positions
+from bakeoff.certify.tolerances import FEWEST_HELD, PROGRAM, UpdateTolerance, allowed, amplitude
+from bakeoff.certify.update import POSITIONS, check_updates, positions
 from bakeoff.spec.evidence import Evidence, Spread
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop, of_parameter
 from bakeoff.spec.schedule import Constant, Linear

@@ -19,7 +19,14 @@ import numpy as np
 
 from bakeoff.certify.errors import GRADIENT_FLOOR, finite, gradient_floor, named
 from bakeoff.certify.sample import largest
-from bakeoff.certify.tolerances import diverges_at, largest_held, parameter_rounding, roundings_of_a_step, widest
+from bakeoff.certify.tolerances import (
+    FEWEST_HELD,
+    diverges_at,
+    largest_held,
+    parameter_rounding,
+    roundings_of_a_step,
+    widest,
+)
 from bakeoff.spec.optimizer import decay_of, of_parameter, trained_of
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import clipped_share, norm_of, updated
@@ -48,10 +55,6 @@ rounding in float64: that of a bias before a normalisation, or of the keys in an
 
 DIVERGES = "training diverges"
 """Words of the check's detail by which a report knows of it."""
-
-FEWEST_HELD = 2
-"""Steps that have to be held of a training that diverges: gradients that are not cleared, and momentum, show in the
-second."""
 
 ALL_ROUNDINGS = 4
 """Unit roundoffs of all gradients together within which an array's gradient may be another one: it is the sum of terms
@@ -112,9 +115,7 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     if shares is None:
         detail = f"no evidence: norm, by which gradients are clipped, is missing or not of {steps} steps"
         return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
-    diverges = diverges_at(losses, precision)
-    before = steps if diverges is None else diverges * steps // len(losses)
-    whole = _whole_steps(reference, before, precision)
+    whole = _whole_steps(reference, losses, steps, precision)
     if whole < min(steps, FEWEST_HELD):
         detail = f"no evidence: {DIVERGES} in step {whole}, beyond what {widest(precision)} holds"
         return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
@@ -144,12 +145,14 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     return Check(name="update", passed=passed, detail=detail, error=finite(worst), allowed=allowed.median)
 
 
-def _whole_steps(reference: Arrays, steps: int, precision: str) -> int:
+def _whole_steps(reference: Arrays, losses: Sequence[float | None], steps: int, precision: str) -> int:
     """Return how many steps are before the first in which training diverges so far that a precision cannot hold it.
 
     By the reference in float64, whatever the contender has: it is where a gradient or a parameter is more than the root
-    of the largest number, so that its square is infinite.
+    of the largest number, so that its square is infinite, or a loss is beyond what the precision holds.
     """
+    if (diverges := diverges_at(losses, precision)) is not None:
+        steps = diverges * steps // len(losses)
     most = largest_held(precision)
     every = [np.abs(reference[name]) for name in named(reference, "update")]
     for step in range(steps):
