@@ -115,7 +115,12 @@ def test_losses_are_held_as_long_as_a_precision_can_hold_them(
     reference = msgspec.structs.replace(measured(precision), losses=losses)
     found = allowed(reference, precision, "cpu", 3).losses
     assert [math.isfinite(most) for most in found] == [step < held for step in range(3)]
+
+
+def test_nothing_behind_a_loss_beyond_use_is_held() -> None:
+    """However small it is: numbers within the model may be out of range, as logits of 1e40 were before a loss of 0."""
     assert diverges_at([2.7, 216.0, 1.9e12, 0.0], "float32") == 2
+    assert diverges_at([2.7, 216.0, 1.9e12, 0.0], "float64") is None
 
 
 def test_outputs_that_draws_magnify_are_held_by_little_more_than_they_show() -> None:

@@ -89,6 +89,7 @@ def test_page_faults_are_counted() -> None:
     before = contention.read()
     with mmap.mmap(-1, 64 << 20) as block:  # NumPy might take memory that was touched before
         block[:] = bytes(len(block))
+        assert block[-1] == 0
     signals = between(before, contention.read())
     assert signals.minor_faults is not None
     assert signals.minor_faults > 16

@@ -10,6 +10,7 @@ from bakeoff.certify.axes import well_formed
 from bakeoff.certify.certificate import certify, refuse
 from bakeoff.certify.checks import Exhibit
 from bakeoff.certify.ready_made import certify_ready_made
+from bakeoff.certify.update import DIVERGES
 from bakeoff.environments.tiers import NATIVE
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
@@ -75,7 +76,7 @@ def _why_far(losses: Sequence[float | None], found: Certificate) -> list[str]:
     if found.passed or not first or (len(known) == len(later) and max(known, default=0.0) <= DIVERGED * abs(first)):
         return []
     largest = f"{max(known):.3g}" if len(known) == len(later) else "no finite number"
-    far = f"training diverges: in {len(losses)} steps the reference's loss goes from {first:.3g} to {largest}"
+    far = f"{DIVERGES}: in {len(losses)} steps the reference's loss goes from {first:.3g} to {largest}"
     return [f"{far}, which a smaller learning rate may mend, or inputs that are scaled to about 1"]
 
 
