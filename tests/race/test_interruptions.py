@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -227,7 +228,8 @@ def test_resuming_needs_something_to_go_on_with(tmp_path: Path) -> None:
             conductor.run(request, launch=InlineWorker, probe_s=0.001)
 
 
-def test_data_that_were_edited_are_told_where_a_race_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("begin", [partial(conductor.run, probe_s=0.001), conductor.search_batches])
+def test_data_that_were_edited_are_told_where_a_race_or_a_search_goes_on(begin: Any, tmp_path: Path) -> None:
     """A file's data that are read from elsewhere may be other numbers, though nobody touched the workload's file."""
     numbers, path = tmp_path / "numbers.txt", tmp_path / "own.py"
     path.write_text(
@@ -241,14 +243,15 @@ def data(size, samples, seed):
     return {{"x": drawn.standard_normal(shape).astype("float32"), "y": drawn.randint(0, 10, samples).astype("int32")}}
 """
     )
-    fields = asked(*RACERS, results=str(tmp_path / "results")) | {"workload": str(path), "data": "own", "max_rounds": 1}
+    own = {"workload": str(path), "data": "own", "max_rounds": 1, "budget_s": 1e-9}
+    fields = asked(*RACERS, results=str(tmp_path / "results")) | own
     numbers.write_text("1")
-    conductor.run(Request(**fields), launch=InlineWorker, probe_s=0.001)
+    begun = begin(Request(**fields), launch=InlineWorker)
     numbers.write_text("2")
     with pytest.raises(StoreError, match=r"cannot go on with .*: its data, own .*, are other numbers now: put back"):
-        conductor.run(Request(**fields, resume=True), launch=InlineWorker, probe_s=0.001)
+        begin(Request(**fields, resume=True), launch=InlineWorker)
     numbers.write_text("1")
-    assert conductor.run(Request(**fields, resume=True), launch=InlineWorker, probe_s=0.001).ended == "rounds"
+    assert begin(Request(**fields, resume=True), launch=InlineWorker).path == begun.path
 
 
 def test_more_rounds_can_be_asked_for_later(tmp_path: Path) -> None:

@@ -177,10 +177,16 @@ def test_the_answer_holds_no_ratio_of_turns_that_were_all_disturbed(early: Outco
 
 
 def test_what_goes_on_can_reach_a_verdict(early: Outcome) -> None:
-    """A race that was asked for fewer rounds than a verdict needs is continued with as many."""
-    procedure = msgspec.structs.replace(early.comparison.procedure, max_rounds=2)
-    short = msgspec.structs.replace(early, comparison=msgspec.structs.replace(early.comparison, procedure=procedure))
-    assert "--resume --rounds 3" in said(short)
+    """A race that was asked for fewer rounds than a verdict needs is continued with as many, named once."""
+
+    def short(command: str) -> Outcome:
+        procedure = msgspec.structs.replace(early.comparison.procedure, max_rounds=2)
+        comparison = msgspec.structs.replace(early.comparison, procedure=procedure, command=command)
+        return msgspec.structs.replace(early, comparison=comparison)
+
+    for rounds in ("", " --rounds 2", " --rounds=2", " --rounds '2'"):
+        command = f"bakeoff run mlp-mnist{rounds} --seed 2"
+        assert "\n  bakeoff run mlp-mnist --seed 2 --resume --rounds 3\n" in said(short(command))
     assert "--rounds" not in said(early)
 
 

@@ -29,10 +29,8 @@ def latest_like(results: Path, wanted: Comparison) -> tuple[Path, Comparison] | 
     with the reason.
     """
     known = comparisons(results)
-    for likeness in (identity_of, asked_of, _but_for_data):
-        if found := folders.latest_like(known, read_comparison, likeness, wanted):
-            return found
-    return None
+    found = (folders.latest_like(known, read_comparison, likeness, wanted) for likeness in LIKENESSES)
+    return next(filter(None, found), None)
 
 
 def identity_of(comparison: Comparison) -> tuple[object, ...]:
@@ -62,6 +60,10 @@ def _but_for_data(comparison: Comparison) -> tuple[object, ...]:
     """Return what was asked for, whatever numbers its source of data gives."""
     data = msgspec.structs.replace(comparison.data, sha256="", entries={}, sequences={})
     return data, comparison.workload_sha256, *asked_of(msgspec.structs.replace(comparison, data=data))
+
+
+LIKENESSES = (identity_of, asked_of, _but_for_data)
+"""What must agree for records to be looked at: one that agrees in less counts where none agrees in more."""
 
 
 def continued(before: Comparison, wanted: Comparison) -> Comparison:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bakeoff.spec.comparison import Search
@@ -9,10 +10,13 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.store import folders
 from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE, write_json
 from bakeoff.store.reading import read_as
-from bakeoff.store.resuming import asked_of, identity_of
+from bakeoff.store.resuming import LIKENESSES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from bakeoff.spec.comparison import Comparison
 
 SEARCH_FILE = "search.json"
 
@@ -28,20 +32,18 @@ def read_search(folder: Path) -> Search:
 
 
 def latest_like(results: Path, wanted: Search) -> tuple[Path, Search] | None:
-    """Return the latest search that asked for the same; None where there is none."""
+    """Return the latest search that asked for the same; None where there is none.
+
+    As of comparisons, one whose workload's file or data are others now counts where no other is there.
+    """
     known = searches(results)
-    same = folders.latest_like(known, read_search, search_of, wanted)
-    return same or folders.latest_like(known, read_search, _asked_of, wanted)
+    found = (folders.latest_like(known, read_search, partial(_asked, likeness), wanted) for likeness in LIKENESSES)
+    return next(filter(None, found), None)
 
 
-def search_of(search: Search) -> tuple[object, ...]:
-    """Return what must agree for a search to be resumed with another's records."""
-    return identity_of(search.plan), search.asked_bytes, search.precision
-
-
-def _asked_of(search: Search) -> tuple[object, ...]:
-    """Return what was asked for, whatever stands in the workload's file."""
-    return asked_of(search.plan), search.asked_bytes, search.precision
+def _asked(likeness: Callable[[Comparison], object], search: Search) -> tuple[object, ...]:
+    """Return what must agree for a search to be resumed with another's records, as far as this likeness says."""
+    return likeness(search.plan), search.asked_bytes, search.precision
 
 
 def searches(results: Path) -> list[Path]:

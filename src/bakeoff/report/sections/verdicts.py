@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -227,9 +228,9 @@ def _early(pairs: list[Verdict], outcome: Outcome) -> str:
     fewest = max(pair.fewest for pair in pairs)
     missing = max(pair.fewest - pair.rounds for pair in pairs)
     command = _going_on(outcome, missing)
-    # The last of two counts holds: a race that was asked for fewer rounds would end where it is.
+    # A race that was asked for fewer rounds would end where it is.
     if (outcome.comparison.procedure.max_rounds or fewest) < fewest:
-        command += f" --rounds {fewest}"
+        command = _asking(command, "--rounds", str(fewest))
     took = f", about {duration(missing * outcome.round_s)}" if outcome.round_s is not None else ""
     return with_command(f"{names}: {count(missing, 'more round')}{took}, for a verdict", command)
 
@@ -244,8 +245,12 @@ def _going_on(outcome: Outcome, more: int) -> str:
     budget_s = outcome.comparison.procedure.budget_s
     if budget_s is None or outcome.round_s is None or more * outcome.round_s <= budget_s:
         return command
-    # The last of two counts.
-    return f"{command} --budget {10 * math.ceil(_ROOM * more * outcome.round_s / 10)}s"
+    return _asking(command, "--budget", f"{10 * math.ceil(_ROOM * more * outcome.round_s / 10)}s")
+
+
+def _asking(command: str, option: str, value: str) -> str:
+    """Return a command with this value of an option, in the place of its own value if it has one."""
+    return re.sub(rf" {option}[= ](?:'[^']*'|\S+)", "", command) + f" {option} {value}"
 
 
 _MANY = 4
@@ -277,13 +282,13 @@ def _more(pair: Verdict, outcome: Outcome) -> tuple[str, str]:
         needed += f", {duration(more * outcome.round_s)}"
     if pair.chance is not None:
         chance = f"{needed}, would decide it with a chance of {percent(pair.chance)}"
-        return chance, f"{command} --rounds {_look(pair)}"
+        return chance, _asking(command, "--rounds", str(_look(pair)))
     needed += " would be needed"
     if outcome.comparison.procedure.aim == "until-sure":
         return needed, command
     if pair.rounds + more > LOOKS[-1]:
         return f"{needed}, beyond the {LOOKS[-1]} that the procedure allows", ""
-    return needed, f"{command} --rounds {_look(pair)}"
+    return needed, _asking(command, "--rounds", str(_look(pair)))
 
 
 def _look(pair: Verdict) -> int:
