@@ -1,7 +1,7 @@
 """Whether honest contenders are certified: how much of what is allowed each uses, over workloads, batches and seeds.
 
     python benchmarks/honest.py FOLDER [--workloads ...] [--batches 1 8 64] [--in-turn] [--seeds 20] [--first-seed 0]
-        [--size reduced] [--contenders torch jax tensorflow mlx torch:precision=bfloat16] [--judge-only]
+        [--size reduced] [--later 3] [--contenders torch jax tensorflow mlx torch:precision=bfloat16] [--judge-only]
         [--output benchmarks/results/honest]
 
 Every seed takes every batch size; with --in-turn the first seed the first one, the second seed the second one, and so
@@ -10,7 +10,8 @@ all their evidence in one process each, which is kept in FOLDER, so that a secon
 code with another FOLDER); --judge-only computes nothing and judges what FOLDER holds. Compilers keep their programs
 there, too: most seeds ask for one that is there. A number is the largest error of a check over what it allows, over all
 of a contender's certificates in a workload (of losses that of the step with the largest error): above 1 it is refused.
-A workload that has no such scenario has its first one.
+A workload that has no such scenario has its first one. With --later 3 a trajectory is as short as that of a large
+step (`spec.trial.certify_steps`).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from bakeoff.race.prepare import prepared
 from bakeoff.race.specs import Specs
 from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.request import Request
-from bakeoff.spec.trial import CACHE_FOLDER
+from bakeoff.spec.trial import CACHE_FOLDER, certify_steps
 from bakeoff.workloads.load import load, names
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Case(NamedTuple):
     comparison: Comparison
     folder: Path
     inputs: Path
+    later: int
+    """Steps behind the first one of its trajectory."""
 
     def trial(self, plan: ContenderPlan, purpose: Purpose) -> tuple[Path, TrialSpec]:
         """Return the folder and what is asked of one trial."""
@@ -59,7 +62,9 @@ class Case(NamedTuple):
         own = str((self.folder / spec.name / CACHE_FOLDER).resolve())
         variables = {name: value.replace(own, shared) for name, value in spec.variables.items()}
         kept = {name: text.replace("{cache}", shared) for name, text in (plan.cache_variables or {}).items()}
-        return self.folder / spec.name, msgspec.structs.replace(spec, learning_steps=0, variables=variables | kept)
+        return self.folder / spec.name, msgspec.structs.replace(
+            spec, learning_steps=0, certify_steps=self.later, variables=variables | kept
+        )
 
 
 def case_of(root: Path, asked: argparse.Namespace, workload: str, batch: int, seed: int) -> Case:
@@ -81,7 +86,7 @@ def case_of(root: Path, asked: argparse.Namespace, workload: str, batch: int, se
             folder.mkdir(parents=True, exist_ok=True)
             Path(drawn).rename(inputs)
             Path(drawn).mkdir()
-    return Case(comparison, folder, inputs)
+    return Case(comparison, folder, inputs, asked.later or certify_steps(comparison.work))
 
 
 def compute(cases: list[Case], root: Path) -> None:
@@ -138,7 +143,7 @@ def certificate(case: Case, plan: ContenderPlan) -> Certificate | None:
         workload=comparison.workload,
         size=msgspec.structs.replace(size, batch_size=comparison.batch_size),
         scenario=comparison.scenario,
-        steps=6,
+        steps=1 + case.later,
         program=program,
         alone=plan.no_program,
     )
@@ -194,6 +199,7 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--size", default="reduced")
     parser.add_argument("--scenario", default="train")
+    parser.add_argument("--later", type=int, help="steps behind the first one, in place of what the model has")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--judge-only", action="store_true", help="compute nothing: judge what FOLDER holds")
     parser.add_argument("--output", type=Path)
@@ -210,10 +216,11 @@ def main() -> None:
         compute(cases, asked.folder)
     found = rows(cases)
     batches = ", ".join(map(str, asked.batches)) + (" in turn" if asked.in_turn else "")
+    steps = f", trajectories of {1 + asked.later} steps" if asked.later else ""
     every, refused, failed = (sum(row[key] for row in found) for key in ("certificates", "refused", "failed"))
     about = (
         "Certificates of honest contenders: the share of what is allowed that the worst of each check uses\n\n"
-        f"{asked.scenario}, {asked.size} size, batches {batches}, seeds {asked.first_seed} to {last}: "
+        f"{asked.scenario}, {asked.size} size, batches {batches}{steps}, seeds {asked.first_seed} to {last}: "
         f"{every} certificates, {refused} refused, {failed} not made."
     )
     write(found, about, asked.output)

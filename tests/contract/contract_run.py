@@ -283,7 +283,7 @@ class Computed:
         return TrialSpec(
             comparison="contract",
             name=f"{workload}/{scenario}",
-            purpose="certify",
+            purpose="reference" if self._is_reference else "certify",
             contender=msgspec.structs.replace(self._contender, options=self._options),
             framework_path=str(DECLARED[self._contender.framework].path),
             workload_path=str(path or loaded.path),

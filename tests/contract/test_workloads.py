@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from certified import CERTIFY_STEPS, IN_FLOAT64, certificate_of
 from contract_run import (
@@ -86,3 +87,14 @@ def test_gradients_have_room_for_the_statistics_of_a_padded_batch() -> None:
     held = allowed(evidence, "float32", "cpu", CERTIFY_STEPS + 1)
     assert 5e-3 < held.gradient < MOST
     assert held.output < 1e-4  # in evaluation nothing is taken from the batch
+
+
+@pytest.mark.parametrize("workload", ["mlp-mnist", "gcn-cora", "resnet50-cifar10", "vit-b16"])
+def test_the_references_own_gradients_are_those_of_passes_of_their_own(workload: str) -> None:
+    """It keeps what its steps have followed, where a contender computes the gradients of each step once more."""
+    kept = reference().exhibit(IN_FLOAT64, workload, "train").arrays
+    again = program("torch").exhibit("torch", workload, "train").arrays  # type: ignore[union-attr]
+    updates = [name for name in kept if name.startswith("update/")]
+    assert updates
+    for name in updates:
+        np.testing.assert_allclose(kept[name], again[name], rtol=1e-9, atol=1e-15, err_msg=name)

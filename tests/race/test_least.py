@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +20,7 @@ from bakeoff.race.prepare import outlined
 from bakeoff.race.progress import TrialStarted
 from bakeoff.race.stages import certify
 from bakeoff.spec.peaks import Work
+from bakeoff.spec.trial import CERTIFY_STEPS, FEW_CERTIFY_STEPS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,11 +59,14 @@ def least_of(one: Comparison) -> least.Least:
     return found
 
 
-@pytest.mark.parametrize("scenario", ["train", "infer"])
+@pytest.mark.parametrize(
+    ("scenario", "later"), [("train", CERTIFY_STEPS), ("train", FEW_CERTIFY_STEPS), ("infer", CERTIFY_STEPS)]
+)
 def test_evidence_takes_as_many_steps_as_are_counted(
-    race: Race, monkeypatch: pytest.MonkeyPatch, scenario: Scenario
+    race: Race, monkeypatch: pytest.MonkeyPatch, scenario: Scenario, later: int
 ) -> None:
-    """Every call of a step in the trials of a certificate is counted, by what it costs of one."""
+    """Every call of a step in the trials of a certificate is counted, by what it costs of one; a large one has few."""
+    monkeypatch.setattr("bakeoff.spec.trial.LARGE_MACS", 0 if later == FEW_CERTIFY_STEPS else math.inf)
     cost = {"run": 1.0, "gradients": 1.0, "outputs": least.FORWARD if scenario == "train" else 1.0, "last_outputs": 0}
     spent: defaultdict[str, float] = defaultdict(float)
     now, within = [""], list[str]()
@@ -89,10 +94,9 @@ def test_evidence_takes_as_many_steps_as_are_counted(
 
     monkeypatch.setattr(fitting, "SMALL_MACS", 0)  # else trials start together
     race("fake", scenario=scenario, max_rounds=1, observe=observe)
-    once = evidence_steps(scenario)
-    assert spent["certify"] == pytest.approx(once)
-    drawn = drawn_steps(scenario, "float64") + drawn_steps(scenario, "float32")
-    assert spent["reference"] == pytest.approx(once + drawn)
+    assert spent["certify"] == pytest.approx(evidence_steps(scenario, later))
+    drawn = sum(drawn_steps(scenario, later, precision) for precision in ("float64", "float32"))
+    assert spent["reference"] == pytest.approx(evidence_steps(scenario, later, keeps=True) + drawn)
 
 
 def test_float32_takes_half_as_long_and_what_no_rate_is_known_of_nothing() -> None:
@@ -147,7 +151,7 @@ def at_rate(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_long_reference_and_long_rounds_are_told_before_they_begin() -> None:
     """With the time at least, and what takes less; of short ones not a word."""
     long, short = (large(plan("torch"), plan("jax"), macs=count * GIGA) for count in (200, 2))
-    assert "for 2 min 23 s or more by its operations alone" in begins(long, "reference")
+    assert "for 1 min 55 s or more by its operations alone" in begins(long, "reference")
     assert "a smaller --batch-size" in begins(long, "reference")
     assert begins(long, "certify") == begins(short, "reference") == ""
     said = foresight.told_before(long, begun=False)

@@ -11,7 +11,7 @@ import pytest
 from bakeoff.measure import memory
 from bakeoff.spec import protocol
 from bakeoff.spec.options import WORKER_OPTIONS
-from bakeoff.spec.trial import CACHE_FOLDER, SNAPSHOT_STEPS, TrialSpec
+from bakeoff.spec.trial import CACHE_FOLDER, CERTIFY_STEPS, FEW_CERTIFY_STEPS, SNAPSHOT_STEPS, TrialSpec
 from bakeoff.store.files import TRIAL_FILE, read_record, write_trial
 from bakeoff.trial.inputs import Batches
 from bakeoff.trial.tied import REPEATED_STEPS
@@ -78,7 +78,9 @@ def test_a_short_warm_up_holds_what_is_repeated_in_the_end(worker: TrialProcess,
 def test_the_state_is_saved_among_the_certificates_steps(trial_of: Any, fake: Path) -> None:
     """So that no step lies between what is certified and what is repeated; later where that cannot be."""
     spec = msgspec.json.decode((trial_of(fake) / TRIAL_FILE).read_bytes(), type=TrialSpec)
-    assert spec.snapshot_steps() + REPEATED_STEPS <= 1 + spec.certify_steps
+    for steps in (CERTIFY_STEPS, FEW_CERTIFY_STEPS):
+        saved = msgspec.structs.replace(spec, certify_steps=steps).snapshot_steps()
+        assert 2 <= saved <= 1 + steps - REPEATED_STEPS, "the second step is the first with the optimiser's state"
     padded = msgspec.structs.replace(spec, pass_steps=16)
     assert padded.snapshot_steps() == 16, "memory is read there, and the largest batch may be the last"
     contender = msgspec.structs.replace(spec.contender, options={"precision": "float16"})

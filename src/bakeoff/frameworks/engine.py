@@ -260,6 +260,13 @@ class FollowingStep(Step, Protocol):
         """Return the gradients that the optimiser followed in the last `run`, clipped where it clips, in their form."""
 
 
+class KeepingStep(Step, Protocol):
+    """A training step that keeps the gradients that `run` has computed."""
+
+    def kept_gradients(self) -> Arrays:
+        """Return those of the last `run`, clipped where it clips, in the form of `gradients`."""
+
+
 class Probe(Protocol):
     """One plain operation on arrays of its own on the device, run and waited for as a step is."""
 

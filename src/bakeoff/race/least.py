@@ -22,7 +22,7 @@ from bakeoff.measure.machine import usable_cores
 from bakeoff.race import fitting
 from bakeoff.race.stages.rounds import round_steps
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.spec.trial import CERTIFY_STEPS
+from bakeoff.spec.trial import certify_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -76,11 +76,13 @@ def least(comparison: Comparison, macs_per_s: Callable[[], float] | None = None)
     programs = [own for plan in plans if (own := plan.in_float64()) and not (reference and own.runs_as(reference))]
     exact = _slowness(comparison.references().values())
     timed_s = [step_s * share for plan in plans if (share := _product_s(plan.contender.options))]
-    draws = [drawn_steps(scenario, one) for one in {"float64", *(plan.contender.precision for plan in plans)}]
+    later = certify_steps(work)
+    itself = evidence_steps(scenario, later, keeps=True)
+    draws = [drawn_steps(scenario, later, one) for one in {"float64", *(plan.contender.precision for plan in plans)}]
     return Least(
-        reference_s=exact * step_s * (evidence_steps(scenario) + sum(draws)),
-        longest_s=exact * step_s * max(evidence_steps(scenario), *draws),
-        contenders_s=(_slowness(programs) * step_s + sum(timed_s)) * evidence_steps(scenario),
+        reference_s=exact * step_s * (itself + sum(draws)),
+        longest_s=exact * step_s * max(itself, *draws),
+        contenders_s=(_slowness(programs) * step_s + sum(timed_s)) * evidence_steps(scenario, later),
         round_s=sum(one * round_steps(one) for one in timed_s),
     )
 
@@ -99,23 +101,27 @@ def _product_s(options: Mapping[str, str]) -> float:
     return max(1.0, cores / int(place.threads or cores)) / lanes
 
 
-def evidence_steps(scenario: Scenario) -> float:
-    """Return how many steps' operations evidence takes: a step's gradients are computed beside it, too."""
+def evidence_steps(scenario: Scenario, later: int, *, keeps: bool = False) -> float:
+    """Return how many steps' operations evidence takes that has so many steps behind the first one.
+
+    A step's gradients are computed beside it, too, unless it keeps its own, which only the first has twice.
+    """
     owed = SCENARIOS[scenario]
     calls = ENDS * (1 + ("ran" in owed.evidence))
     if not owed.trains:
         return float(calls)
-    steps = (1 + CERTIFY_STEPS) * (1 + ("updates" in owed.evidence))
-    return calls * FORWARD + steps + ENDS * ("norms" in owed.evidence)
+    steps = 1 + later
+    beside = (1 if keeps and not owed.per_sample else steps) * ("updates" in owed.evidence)
+    return calls * FORWARD + steps + beside + ENDS * ("norms" in owed.evidence)
 
 
-def drawn_steps(scenario: Scenario, precision: str) -> float:
+def drawn_steps(scenario: Scenario, later: int, precision: str) -> float:
     """Return how many steps' operations it takes to see how far the reference moves for a precision."""
     owed, draws = SCENARIOS[scenario], 1 if precision == "float64" else DRAWS
     if not owed.trains:
         return float(draws * ENDS)
-    gradients = 1 + ENDS * ("norms" in owed.evidence)
-    return draws * (ENDS * FORWARD + gradients + 1 + CERTIFY_STEPS)
+    gradients = (owed.per_sample or precision == "float64") + ENDS * ("norms" in owed.evidence)
+    return draws * (ENDS * FORWARD + gradients + 1 + later)
 
 
 @cache

@@ -16,7 +16,7 @@ from bakeoff.measure.memory import for_large_arrays, to_keep
 from bakeoff.race.scaling import core_sets, cores_of
 from bakeoff.spec.contender import slug
 from bakeoff.spec.group import LOOPBACK, Group
-from bakeoff.spec.trial import CACHE_FOLDER, KINDS, CacheState, Purpose, TrialSpec
+from bakeoff.spec.trial import CACHE_FOLDER, KINDS, CacheState, Purpose, TrialSpec, certify_steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,10 +64,9 @@ class Specs:
         joined = comparison.joined(plan.devices) if batch_size is None else 1
         batch_size = comparison.batch_size * joined if batch_size is None else batch_size
         # The reference is no contender, and its folder is not named by one.
-        label = self._names.get(plan.contender.label, "")
-        name = KINDS[purpose].folder.format(
-            purpose=purpose, label=label, round=round_number, cache=cache, batch=batch_size, whose=plan.whose
-        )
+        label, kind = self._names.get(plan.contender.label, ""), KINDS[purpose]
+        named = {"purpose": purpose, "label": label, "round": round_number, "cache": cache, "batch": batch_size}
+        name = kind.folder.format(**named, whose=plan.whose)
         kept = (self.cache_folder(plan) if cache else self._folder / name / CACHE_FOLDER).resolve()
         spec = TrialSpec(
             comparison=comparison.id,
@@ -97,11 +96,12 @@ class Specs:
             batch_size=batch_size,
             seed=comparison.procedure.seed,
             inputs_path=str(self._inputs.resolve()),
-            pass_steps=1 if KINDS[purpose].batches == "one" else max(1, comparison.data.pass_steps // joined),
+            pass_steps=1 if kind.batches == "one" else max(1, comparison.data.pass_steps // joined),
+            certify_steps=certify_steps(comparison.work),
             cache=cache,
             ceiling_bytes=ceiling_bytes,
             joined=joined,
-            learning_steps=comparison.workload.learning_steps if KINDS[purpose].learns else 0,
+            learning_steps=comparison.workload.learning_steps if kind.learns else 0,
             spreads=self._spreads() if purpose == "reference" else (),
             own_layers=plan.own_layers,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -11,6 +11,9 @@ from bakeoff.spec.contender import Contender
 from bakeoff.spec.group import Group
 from bakeoff.spec.per_sample import PerSample
 from bakeoff.spec.scenario import Scenario
+
+if TYPE_CHECKING:
+    from bakeoff.spec.peaks import Work
 
 Purpose = Literal[
     "reference",
@@ -82,13 +85,18 @@ KINDS: dict[Purpose, Kind] = {
 }
 """Every kind of trial: worker and parent both decide by this table."""
 
-CERTIFY_STEPS = 5
-"""Steps behind the first one that a certificate's trajectory has."""
+CERTIFY_STEPS, FEW_CERTIFY_STEPS = 5, 3
+"""Steps behind the first one that a certificate's trajectory has; few where a step is large. Of the faults that
+are planted in steps and optimisers (docs/mutants.md) none needs more: with few in all certificates each is caught."""
+
+LARGE_MACS = 5 * 10**11
+"""Multiply-accumulates of a large step, which take ten seconds in float64 where a core has 5e10 of them a second:
+with all that a certificate computes, six minutes of a core for the reference and three for each contender."""
 
 SNAPSHOT_STEPS = 4
 """The state of training that timed parts begin with is that after so many steps: the optimiser's state is no longer
 zero, and the two steps behind it, which are repeated in the end (`trial.tied`), are still among the certificate's six.
-"""
+Of large steps it is the one after two: the first that has the optimiser's state all along holds the most memory."""
 
 SCALED_SNAPSHOT_STEPS = 10
 """The same in float16: steps are skipped until the scale of the loss has come down, by half in each."""
@@ -189,7 +197,13 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     def snapshot_steps(self) -> int:
         """Return after how many steps the state is saved: at least one of each shape, since memory is read there."""
         is_scaled = self.contender.options.get("precision") == "float16"
-        return max(SCALED_SNAPSHOT_STEPS if is_scaled else SNAPSHOT_STEPS, self.pass_steps)
+        among = min(SNAPSHOT_STEPS, self.certify_steps - 1)
+        return max(SCALED_SNAPSHOT_STEPS if is_scaled else among, self.pass_steps)
+
+
+def certify_steps(work: Work | None) -> int:
+    """Return how many steps behind the first one a certificate has, of a step with this work; None where unknown."""
+    return FEW_CERTIFY_STEPS if work is not None and work.macs >= LARGE_MACS else CERTIFY_STEPS
 
 
 FIXED = "fixed"

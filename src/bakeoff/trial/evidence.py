@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from bakeoff.frameworks.engine import Arrays, CollectingStep, Engine, Model, ShardedStep, Step
+    from bakeoff.frameworks.engine import Arrays, CollectingStep, Engine, KeepingStep, Model, ShardedStep, Step
     from bakeoff.spec.batch import Batch
     from bakeoff.spec.scenario import EvidencePart
     from bakeoff.spec.trial import TrialSpec
@@ -58,6 +58,9 @@ class Gathering:
         self._is_draw = is_draw
         self.ready_made = ready_made_name(trial)
         self._scenario = SCENARIOS[trial.scenario]
+        # The reference is the yardstick: its own gradients are those that it has followed, and a pass each is saved.
+        is_plain = self._scenario.trains and not self._scenario.per_sample
+        self._keeps = trial.purpose == "reference" and is_plain and keeps_gradients(step, model)
         self._owed = self._scenario.evidence - WITHOUT_REFERENCE if self.ready_made else self._scenario.evidence
         self._prepared = [step.prepare(batches.at(index)) for index in range(batches.count)]
         self._ends = [self._prepared[index] for index in batches.ends]
@@ -104,7 +107,8 @@ class Gathering:
         kept = self._updates() if updates and "updates" in owed else None
         # The gradients that the first update follows are the same, unless a step is made of parts.
         is_same = kept is not None and not hasattr(step, "parts")
-        if "gradients" in owed and not is_same:
+        is_kept = self._keeps and kept is None
+        if "gradients" in owed and not is_same and not is_kept:
             self.arrays |= _gradient_arrays(step, prepared[0])
         if "norms" in owed:
             self.arrays |= _norms_arrays(step, self._ends)
@@ -114,6 +118,9 @@ class Gathering:
         self.losses = _losses(step, prepared, 0, 1, kept)
         if kept is not None and is_same:
             self.arrays |= kept.first
+        if is_kept:
+            gradients = cast("KeepingStep", step).kept_gradients()
+            self.arrays |= {f"gradient/{name}": sample(value) for name, value in gradients.items()}
         return kept, changes
 
     def _updates(self) -> Updates:
@@ -123,7 +130,8 @@ class Gathering:
         # Parameters are read, which copies them all, only where some are not trained.
         is_whole = self._model.optimizer is None or not self._model.optimizer.frozen
         frozen = [] if is_whole else frozen_of(self._model.optimizer, self._step.parameters())
-        return Updates(self._step, clips=_clips(self._model), noisy=noisy, is_draw=self._is_draw, frozen=frozen)
+        clips, keeps = _clips(self._model), self._keeps
+        return Updates(self._step, clips=clips, noisy=noisy, is_draw=self._is_draw, keeps=keeps, frozen=frozen)
 
     def apply_optimizer(self) -> None:
         """Apply the workload's optimiser to given gradients, where that is owed."""
@@ -343,6 +351,11 @@ def accuracy_of(step: Step, test: Batch, *, batch_size: int) -> float | None:
 def _clips(model: Model) -> bool:
     """Return whether the workload's optimiser clips gradients by their norm."""
     return model.optimizer is not None and model.optimizer.clip_norm is not None
+
+
+def keeps_gradients(step: Step, model: Model) -> bool:
+    """Return whether a step keeps the whole gradients of its batch, as `gradients` returns them."""
+    return hasattr(step, "kept_gradients") and not hasattr(step, "parts") and model.shards == 1 and not _clips(model)
 
 
 def save(arrays: Arrays, path: Path) -> str:

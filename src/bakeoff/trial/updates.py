@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bakeoff.frameworks.engine import Arrays, FollowingStep, Step
+    from bakeoff.frameworks.engine import Arrays, FollowingStep, KeepingStep, Step
 
 
 class Updates:
@@ -30,16 +30,19 @@ class Updates:
         clips: bool = False,
         noisy: bool = False,
         is_draw: bool = False,
+        keeps: bool = False,
         frozen: Sequence[str] = (),
     ) -> None:
         """Take the step; its positions are chosen by its first gradients. One that clips has its norms kept, too.
 
         Of one that is `noisy`, the gradients are those with noise, which is kept beside them. Of a draw the parameters
         alone are compared: its first gradients stand in the place of later ones, each of which would be a pass more.
+        A step that `keeps` its gradients computes the first ones alone beside them, which choose the positions.
         Of the `frozen` parameters, which are not trained, a digest of the whole array is kept before and after.
         """
         self._frozen: dict[str, list[bytes]] = {} if is_draw else {name: [] for name in frozen}
-        self._step, self._is_noisy, self._is_draw = step, noisy, is_draw
+        self._step, self._is_noisy, self._is_draw, self._keeps = step, noisy, is_draw, keeps
+        self._reads_later = False
         self._noise: dict[str, list[NDArray[np.float64]]] = {}
         self._norms: list[float] | None = [] if clips else None
         self._positions: dict[str, NDArray[np.int64]] = {}
@@ -53,6 +56,9 @@ class Updates:
         if self._is_draw and self._rows:
             for rows in self._rows.values():
                 rows.append(rows[1])
+            return
+        self._reads_later = self._keeps and bool(self._rows)
+        if self._reads_later:
             return
         gradients = self._step.gradients(batch)
         if not self._rows:
@@ -79,6 +85,8 @@ class Updates:
 
     def after(self) -> None:
         """Note the parameters after that step, and the gradients that it followed, where they may be others."""
+        if self._reads_later:
+            self._note(cast("KeepingStep", self._step).kept_gradients())
         self._note_parameters(self._step.parameters())
         if hasattr(self._step, "used_gradients"):
             used = cast("FollowingStep", self._step).used_gradients()

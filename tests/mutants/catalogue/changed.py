@@ -22,6 +22,7 @@ in_blas = partial(Mutant, "", "certificate", "frameworks/mlx/blas.py")
 in_trial = partial(Mutant, "", "certificate", "spec/trial.py")
 in_lines = partial(Mutant, "", "certificate", "trial/lines.py")
 in_evidence = partial(Mutant, "", "certificate", "trial/evidence.py")
+in_updates = partial(Mutant, "", "certificate", "trial/updates.py")
 in_specs = partial(Mutant, "", "certificate", "race/specs.py")
 
 OF_CHANGED = "unit/tests/race/test_changed.py"
@@ -31,6 +32,8 @@ OF_PARTS = "unit/tests/frameworks/test_parts.py"
 OF_HANDLERS = "unit/tests/trial/test_handlers.py"
 OF_LINES = "unit/tests/trial/test_lines.py"
 OF_WORKER = "unit/tests/trial/test_worker.py"
+OF_UPDATES = "unit/tests/trial/test_updates.py"
+OF_LEAST = "unit/tests/race/test_least.py"
 OF_JAX = "unit/tests/frameworks/test_jax.py"
 OF_MLX = "unit/tests/frameworks/test_mlx.py"
 
@@ -44,6 +47,8 @@ PARTS = "test_other_calls_give_the_same_in_less_memory"
 EASED = "test_models_with_convolutions_alone_cost_less_in_float64"
 WAYS = "test_other_ways_are_convolutions"
 BLAS = "test_a_blas_that_is_preloaded_is_named_with_its_threads"
+
+FIRST_AGAIN = "[rows.append(rows[1]) for rows in self._rows.values()]"
 
 MUTANTS = [
     in_model(
@@ -65,6 +70,31 @@ MUTANTS = [
         "lines are noted while nothing runs",
         [("found.compute(noting=watch.noting)", "found.compute()")],
         {OF_LINES: "test_the_first_calls_of_evidence_are_looked_at"},
+    ),
+    in_evidence(
+        "gradients that a step has clipped stand for its own",
+        [(" and not _clips(model)", "")],
+        {OF_UPDATES: "test_gradients_are_computed_again_where_what_a_step_keeps_is_others"},
+    ),
+    in_evidence(
+        "a contender's gradients are those that its own steps have followed",
+        [('trial.purpose == "reference" and is_plain', "is_plain")],
+        {OF_LEAST: "test_evidence_takes_as_many_steps_as_are_counted"},
+    ),
+    in_updates(
+        "the first step's gradients stand for those of all",
+        [('self._note(cast("KeepingStep", self._step).kept_gradients())', FIRST_AGAIN)],
+        {OF_UPDATES: "test_gradients_that_a_step_keeps_are_those_that_it_would_compute_again"},
+    ),
+    in_trial(
+        "a large step's memory is read before the optimiser has a state",
+        [("self.certify_steps - 1)", "self.certify_steps - 2)")],
+        {OF_WORKER: "test_the_state_is_saved_among_the_certificates_steps"},
+    ),
+    in_trial(
+        "what is repeated of a large step lies behind its certificate's",
+        [("min(SNAPSHOT_STEPS, self.certify_steps - 1)", "SNAPSHOT_STEPS")],
+        {OF_WORKER: "test_the_state_is_saved_among_the_certificates_steps"},
     ),
     in_handlers(
         "a short warm-up ends before the steps that are repeated",

@@ -260,9 +260,9 @@ class Step(WithoutNorms, replicas.Copies):
         """Return arrays that follow from the weights."""
         self._held = self._allocate(len(batch))
         strike(self._options, "certify")
-        return self._gradients()
+        return self.kept_gradients()
 
-    def _gradients(self) -> Arrays:
+    def kept_gradients(self) -> Arrays:
         """Return what every step's gradients are."""
         wrong, weights = 1.01 if self._options["wrong"] == "gradients" else 1.0, self._model.weights
         trained = trained_of(self._model.optimizer, weights)
@@ -289,7 +289,7 @@ class Step(WithoutNorms, replicas.Copies):
         """Return the weights after so many steps."""
         if self._path is None or steps < self._path.steps:
             self._path = Training(self._model.weights)
-        return self._path.until(steps, optimizer, self._gradients())
+        return self._path.until(steps, optimizer, self.kept_gradients())
 
     def state(self) -> Arrays:
         """Return the state."""
@@ -305,7 +305,7 @@ class Step(WithoutNorms, replicas.Copies):
 
     def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Return an array for each parameter; where steps slow down, half of each is denormal late in training."""
-        for name, gradient in self._gradients().items():
+        for name, gradient in self.kept_gradients().items():
             array = np.asarray(gradient, np.float32).ravel()
             if self._number("slows") and self._trained >= LATE:
                 array[::2] = np.uint32(1).view(np.float32)  # the smallest of all, by its bits

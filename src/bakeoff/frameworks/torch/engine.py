@@ -305,6 +305,10 @@ class TrainStep(WithoutOutputs, Step):
             tensor.copy_(before[name])
         return gradients
 
+    def kept_gradients(self) -> Arrays:
+        """Return each trained parameter's gradient that the last `run` has computed, clipped where it clips."""
+        return nn.read(self._network, _gradient)
+
     def snapshot(self) -> snapshots.Snapshot:
         """Return a copy of network, optimiser, loss scaling and random state; Dropout draws the same after it."""
         taken = snapshots.take(self._network, self._optimizer, self._update.scale_state())
