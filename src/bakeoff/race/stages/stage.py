@@ -37,7 +37,7 @@ class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
     fewest: int = 10
     """At least, unless steps are long: two batches of MSER-5."""
     few: int = 6
-    """Of long steps: those of the certificate."""
+    """Of long steps: those of a certificate, of large ones two more."""
     steps: int = 20
     """At least where steps are short: MSER-5 needs several batches of 5."""
     seconds: float = 0.3
