@@ -15,6 +15,13 @@ def test_the_page_has_every_mutant() -> None:
     assert [(group, fault) for group, fault, _ in rows(PAGE.read_text())] == expected
 
 
+def test_the_page_says_where_each_is_planted() -> None:
+    """The kind of part and the file of each row are the catalogue's: what has moved to another file is there."""
+    page = PAGE.read_text().splitlines()
+    wanted = [f"| {one.name} | {one.where}, {one.file} | " for one in MUTANTS.values()]
+    assert not [row for row in wanted if not any(line.startswith(row) for line in page)]
+
+
 def test_the_page_says_what_caught_each() -> None:
     """Each fault that is not equivalent is caught by the checks that the catalogue names."""
     for group, fault, caught in rows(PAGE.read_text()):
