@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.report.conftest import LATE, TORCH, outcome
 
-from bakeoff.report.sections.late import sentences
+from bakeoff.report.sections.late import late_table, sentences
 from bakeoff.spec.record import DenormalCount
 from bakeoff.spec.verdict import Interval
 
@@ -32,8 +32,16 @@ def said(late: Late, *, options: dict[str, str], denormals: str = "kept") -> str
 def test_a_step_that_becomes_faster_is_told_from_the_slow_side() -> None:
     """Half the time late is twice the time early: the ends of the interval change places with the sides."""
     faster = msgspec.structs.replace(LATE, ratio=Interval(estimate=0.5, low=0.4, high=0.8))
-    expected = "step 10 takes 2.00x as long as step 1,000 of training (95 % CI 1.25 to 2.50, one process)"
+    expected = "step 10 takes 2.0x as long as step 1,000 of training (95 % CI 1.2 to 2.5, one process)"
     assert expected in said(faster, options={"device": "cpu", "denormals": "keep"})
+
+
+def test_no_bound_of_a_change_is_rounded_onto_1() -> None:
+    """That the interval leaves 1 out is why the sentence is there: neither it nor the table reads "1.00 to ..."."""
+    slower = msgspec.structs.replace(LATE, ratio=Interval(estimate=1.06, low=1.003, high=1.12))
+    assert "takes 1.060x as long as step 10 (95 % CI 1.003 to 1.120," in said(slower, options={"device": "cpu"})
+    one = msgspec.structs.replace(TORCH, late=slower)
+    assert late_table(outcome([one], [])).lines[0].cells[4:6] == ["1.060", "1.003 to 1.120"]
 
 
 @pytest.mark.parametrize(

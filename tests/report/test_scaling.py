@@ -66,6 +66,15 @@ def test_time_in_collectives_is_told_where_a_profiler_names_them(on_two: Outcome
     assert scaling.table(msgspec.structs.replace(on_two, scalings=[few])).lines[0].cells[-1] == "12.0"
 
 
+def test_a_share_just_below_0_has_no_sign(on_two: Outcome) -> None:
+    """An overhead that rounds to 0 is 0.0, on whichever side of it it was; one that does not keeps its sign."""
+    near = Interval(estimate=-0.0004, low=-0.012, high=0.0004)
+    found = msgspec.structs.replace(on_two, scalings=[msgspec.structs.replace(on_two.scalings[0], overhead=near)])
+    assert scaling.table(found).lines[0].cells[-1] == "0.0 (-1.2 to 0.0)"
+    early = msgspec.structs.replace(on_two.scalings[0], efficiency=None, efficiency_estimate=1.003, overhead=None)
+    assert scaling.table(msgspec.structs.replace(on_two, scalings=[early])).lines[0].cells[-1] == "0"
+
+
 def test_what_links_the_gpus_is_told(on_two: Outcome) -> None:
     """Where NVML has told it of the GPUs of all devices; else the section says nothing of that."""
     assert not any("Between the GPUs" in one for one in scaling.notes(on_two))

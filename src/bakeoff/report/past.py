@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.judge.change import OF_CHANGE
 from bakeoff.report.standings import kind, ratio_text, ratio_with_level
-from bakeoff.report.units import percent, rounded
+from bakeoff.report.units import carried, percent, rounded
 from bakeoff.stats.steps import FEWEST, LEVEL
 
 if TYPE_CHECKING:
@@ -47,8 +47,9 @@ def change_text(change: Change | None) -> str:
     """Return "changed: x1.12 (99 % CI 1.06 to 1.19), p 0.003; the intervals overlap"; empty where none was computed."""
     if change is None:
         return ""
-    low, high = (rounded(end, 3) for end in (change.factor.low, change.factor.high))
-    interval = f"x{rounded(change.factor.estimate, 3)} ({percent(OF_CHANGE)} CI {low} to {high}), p {p_text(change.p)}"
+    # No end is rounded onto 1 or across it: that it leaves 1 out is what "changed" says.
+    factor, low, high = carried(change.factor.estimate, change.factor.low, change.factor.high, apart_from=(1.0,))
+    interval = f"x{factor} ({percent(OF_CHANGE)} CI {low} to {high}), p {p_text(change.p)}"
     apart = "apart" if change.is_apart else "overlap"
     return f"{'changed' if change.is_sure else 'no change shown'}: {interval}; the intervals {apart}"
 

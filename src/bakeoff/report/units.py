@@ -115,6 +115,11 @@ def percent(share: float) -> str:
     return f"{share * 100:.2g} %" if share < 0.1 else f"{share * 100:.0f} %"  # noqa: PLR2004 (two digits either way)
 
 
+def tenths(share: float) -> str:
+    """Return a share in percent with one decimal, without its sign: "12.0"; a small one below 0 is "0.0"."""
+    return f"{round(100.0 * share, 1) + 0.0:.1f}"
+
+
 def listed(items: Iterable[str], last: str = "and") -> str:
     """Join as a sentence does: "a, b and c"."""
     *rest, end = list(items) or [""]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.judge.reproduced_scaling import overhead_lines
 from bakeoff.report.page import Line, Table
-from bakeoff.report.units import rounded
+from bakeoff.report.units import rounded, tenths
 
 if TYPE_CHECKING:
     from bakeoff.judge.reproduced_scaling import OverheadLine
@@ -37,7 +37,7 @@ def _cells(line: OverheadLine) -> list[str]:
     samples = "" if line.samples_per_s is None else rounded(line.samples_per_s, 3)
     name = f"{line.comparison}, {line.row}"
     if line.overhead is None:
-        so_far = "" if line.so_far is None else f"{100 * line.so_far:.1f} so far"
+        so_far = "" if line.so_far is None else f"{tenths(line.so_far)} so far"
         return [name, there, "not measured" if line.hole else so_far, "" if line.hole else "no interval yet", samples]
-    low, high = (f"{100 * end:.1f}" for end in (line.overhead.low, line.overhead.high))
-    return [name, there, f"{100 * line.overhead.estimate:.1f}", f"{low} to {high}", samples]
+    low, high = map(tenths, (line.overhead.low, line.overhead.high))
+    return [name, there, tenths(line.overhead.estimate), f"{low} to {high}", samples]

@@ -9,7 +9,7 @@ import msgspec
 from bakeoff.judge.late import LATE_STEPS, LONGEST_S, late_step
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import bounds, ranked
-from bakeoff.report.units import duration, listed, percent, rounded, unit_for
+from bakeoff.report.units import carried, duration, listed, percent, unit_for
 from bakeoff.report.words import earlier
 from bakeoff.spec.scenario import SCENARIOS
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from bakeoff.judge.late import Late
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
+    from bakeoff.spec.verdict import Interval
 
 FOLD = "Early and late in training"
 
@@ -44,7 +45,7 @@ def _sentence(one: ContenderOutcome, late: Late, outcome: Outcome) -> str:
     ends = [late.ratio.estimate, late.ratio.low, late.ratio.high]
     if not is_slower:
         ends = [1.0 / late.ratio.estimate, 1.0 / late.ratio.high, 1.0 / late.ratio.low]
-    times, low, high = (f"{value:.2f}" for value in ends)
+    times, low, high = carried(*ends, apart_from=(1.0,))
     later = f"step {late.late_step:,} of training"
     long, short = (later, f"step {late.early_step:,}") if is_slower else (f"step {late.early_step:,}", later)
     said = f"{one.label}: {long} takes {times}x as long as {short} (95 % CI {low} to {high}, one process)"
@@ -91,13 +92,19 @@ def late_table(outcome: Outcome) -> Table:
         ratio = late.ratio
         cells = [f"{late.early_step:,} and {late.late_step:,}"]
         cells += [duration(late.early_s, unit), duration(late.late_s, unit)]
-        cells += [rounded(ratio.estimate, 3), f"{ratio.low:.2f} to {ratio.high:.2f}"] if ratio else ["", ""]
+        cells += _ratio(ratio) if ratio else ["", ""]
         cells += [_shares(late, name) for name in groups]
         lines.append(Line([one.label, *cells], marked=late.differs(outcome.comparison.procedure.margin)))
     when = ["early", "late"]
     return Table(
         ["contender", "steps", *when, "late / early", "95 % CI", *(f"denormal: {name}" for name in groups)], lines
     )
+
+
+def _ratio(ratio: Interval) -> list[str]:
+    """Return a ratio and its interval, no bound of which is rounded onto 1 or across it."""
+    estimate, low, high = carried(ratio.estimate, ratio.low, ratio.high, apart_from=(1.0,))
+    return [estimate, f"{low} to {high}"]
 
 
 def _shares(late: Late, name: str) -> str:

@@ -8,7 +8,7 @@ import msgspec
 
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import bounds, kind
-from bakeoff.report.units import Unit, quantity, rounded
+from bakeoff.report.units import Unit, quantity, rounded, tenths
 from bakeoff.spec.group import BOUND_TO
 from bakeoff.spec.text import count
 
@@ -88,7 +88,7 @@ def _overhead(one: Scaling, scaling: str) -> str:
         return " ".join(_shown(one.overhead))
     if scaling != "weak" or one.efficiency_estimate is None:
         return ""
-    return f"{100 * (1 - one.efficiency_estimate):.0f}"  # it may be below 0
+    return f"{round(100 * (1 - one.efficiency_estimate))}"  # it may be below 0
 
 
 def _is_traced(outcome: Outcome) -> bool:
@@ -101,13 +101,13 @@ def _collectives(one: Scaling) -> str:
     if one.collectives is None:
         return ""
     if one.collectives_interval is None:
-        return f"{100 * one.collectives:.1f}"
+        return tenths(one.collectives)
     return " ".join(_shown(one.collectives_interval))
 
 
 def _shown(interval: Interval) -> tuple[str, str]:
     """Return a share, and its interval in brackets; an overhead's may go below 0, where quantities have no digits."""
-    estimate, low, high = (f"{100 * value:.1f}" for value in (interval.estimate, interval.low, interval.high))
+    estimate, low, high = map(tenths, (interval.estimate, interval.low, interval.high))
     return estimate, f"({low} to {high})"
 
 
@@ -116,7 +116,7 @@ def notes(outcome: Outcome) -> list[str]:
     if not outcome.scalings:
         return []
     said = [MEANING, *([IN_COLLECTIVES] if _is_traced(outcome) else [])]
-    apart = [f"{one.label} {100 * one.straggling:.1f} %" for one in outcome.scalings if one.straggling is not None]
+    apart = [f"{one.label} {tenths(one.straggling)} %" for one in outcome.scalings if one.straggling is not None]
     if apart:
         said.append(f"Replicas' own times of a block differ, in the median over blocks, by: {', '.join(apart)}.")
     if links := outcome.comparison.machine.get("gpu_links"):

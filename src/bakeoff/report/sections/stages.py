@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from bakeoff.report.page import Line, Table
+from bakeoff.report.units import tenths
 from bakeoff.spec.explained import NodeClass
 
 if TYPE_CHECKING:
@@ -41,4 +42,4 @@ def _less(before: GraphStage, after: GraphStage) -> str:
     """Return by which share a graph has become smaller; a pass may also add nodes."""
     whole = sum(before.nodes.values())
     gone = 1 - sum(after.nodes.values()) / whole if whole and after.passes else 0.0
-    return f"{100 * gone:.1f} %" if after.passes else ""
+    return f"{tenths(gone)} %" if after.passes else ""
