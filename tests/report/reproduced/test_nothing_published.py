@@ -206,8 +206,11 @@ METRICS = (Metric(name="next-state error"), 0.01234), (Metric(name="reward a ste
 """Of both stages of rl-venv-ppo, with what they are in the tests."""
 
 
-def both_stages(metrics: Sequence[tuple[Metric | None, float | None]]) -> Table:
-    """Make the table of whole runs of the notes on M1 chips, whose stages end with these metrics."""
+def both_stages(metrics: Sequence[tuple[Metric | None, float | None]], totals_s: Sequence[float] = ()) -> Table:
+    """Make the table of whole runs of the notes on M1 chips, whose stages end with these metrics.
+
+    They take as long as given, of which the first step is a millisecond.
+    """
     made = study("m1-revive", {"GPU": "tensorflow", "CPU": "torch"}, {}, scaled=True, device="cpu")
     points = []
     for one, steps, (metric, value) in zip(made.points, (20, 10), metrics, strict=True):
@@ -217,7 +220,9 @@ def both_stages(metrics: Sequence[tuple[Metric | None, float | None]]) -> Table:
         for each in one.outcome.contenders:
             assert each.whole
             runs = [msgspec.structs.replace(run, metric=value) for run in each.whole.runs]
-            whole = msgspec.structs.replace(each.whole, metric=metric, runs=runs)
+            first = runs[0]
+            timed = [msgspec.structs.replace(first, total_s=took, without_first_s=took - 1e-3) for took in totals_s]
+            whole = msgspec.structs.replace(each.whole, metric=metric, runs=timed or runs)
             contenders.append(msgspec.structs.replace(each, whole=whole))
         outcome = msgspec.structs.replace(one.outcome, comparison=comparison, contenders=contenders)
         points.append(msgspec.structs.replace(one, outcome=outcome))
@@ -242,6 +247,14 @@ def test_a_stage_without_a_figure_has_its_seconds_all_the_same() -> None:
     assert cells["policy, CPU"][:2] == ["no number / 100", "10"]
     assert cells["policy, CPU"][2].endswith(" s")
     assert (table.heads[-1], cells["policy, CPU"][-1]) == ("last loss", "0.123")
+
+
+def test_whole_runs_are_told_in_the_unit_of_the_shortest() -> None:
+    """Median with the first step and without, and the range with it, all in one unit."""
+    table = both_stages([(None, None)] * 2, (0.052, 0.041, 0.049))
+    cells = {line.cells[0]: line.cells[1:] for line in table.lines}
+    assert table.heads[3:6] == ["with first step", "without", "range with it"]
+    assert cells["policy, CPU"][2:5] == ["49.0 ms", "48.0 ms", "41.0 to 52.0"]
 
 
 def test_environment_steps_a_second_stand_in_the_studys_own_tables() -> None:
