@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import msgspec
 import numpy as np
 import pytest
 from tests.race.inline import InlineWorker
+from tests.report.conftest import TORCH, outcome
 
 import bakeoff
 from bakeoff import api
 from bakeoff.api import Result, watching
 from bakeoff.api.frames import flat, is_objects
+from bakeoff.judge.energy import Energy
 from bakeoff.race import conductor, counterfactual, explaining
 from bakeoff.race.progress import Event, RoundEnded
 from bakeoff.race.stages import explain as stage
@@ -102,6 +105,14 @@ def test_every_field_of_the_json_object_is_in_a_frame(result: Result) -> None:
         assert set(table.columns) >= set().union(*map(flat, data[name]))
     with pytest.raises(UnknownNameError, match=r"Valid: contenders, ledger, .*verdicts"):
         result.to_frame("pairs")
+
+
+def test_a_contenders_rounds_are_those_of_the_race() -> None:
+    """Those of the trials of energy have their own column: a figure within an object takes the place of no field."""
+    measured = Energy(joules_per_sample=0.1, interval=None, rounds=5, source="package-0")
+    one = msgspec.structs.replace(TORCH, rounds=12, energy=measured)
+    (row,) = Result(outcome([one], [])).to_frame().to_dict("records")
+    assert (row["rounds"], row["energy.rounds"], row["joules_per_sample"]) == (12, 5, 0.1)
 
 
 def test_a_result_is_drawn_and_shown_in_a_notebook(result: Result) -> None:

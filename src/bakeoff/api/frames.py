@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CONTENDERS, BLOCKS = "contenders", "blocks"
 
 BY_OWN_NAMES = ("memory", "energy", "light")
-"""Objects of a contender whose figures are columns by their own names, too."""
+"""Objects of a contender whose figures are columns by their own names, too, where it has no field of that name."""
 
 
 def frame_of(outcome: Outcome, data: dict[str, Any], of: str) -> pd.DataFrame:
@@ -102,5 +102,5 @@ def _contender(outcome: Outcome, index: int, fields: dict[str, Any]) -> dict[str
             "high_s": step.high if step else None,
         }
         | told
-        | {name: value for name, value in own.items() if not isinstance(value, dict | list)}
+        | {name: value for name, value in own.items() if name not in told and not isinstance(value, dict | list)}
     )
