@@ -9,6 +9,7 @@ import msgspec
 
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.store.results import read_records
+from bakeoff.spec.verdict import mirrored
 from bakeoff.tracking.run import TrackedRun, run_id
 
 RECORD = Path(__file__).parents[1] / "records/mlp-mnist-fada"
@@ -33,6 +34,10 @@ def test_a_run_holds_the_figures_of_the_report(recorded: list[TrackedRun]) -> No
     first, second = recorded[0].name, recorded[1].name
     mine, theirs = recorded[0].metrics[f"verdict.{second}.ratio"], recorded[1].metrics[f"verdict.{first}.ratio"]
     assert abs(mine * theirs - 1) < 1e-9
+    told = {(one.first, one.second): one for one in outcome.pairs}
+    pair = told[first, second] if (first, second) in told else mirrored(told[second, first])
+    ends = tuple(recorded[0].metrics[f"verdict.{second}.{end}"] for end in ("ratio", "low", "high"))
+    assert ends == (pair.ratio, pair.low, pair.high)
     words = {recorded[0].words[f"verdict.{second}"], recorded[1].words[f"verdict.{first}"]}
     assert words in ({"faster", "slower"}, {"equal"}, {"undecided"})
 
@@ -49,6 +54,15 @@ def test_a_run_holds_every_block_as_it_was_recorded(recorded: list[TrackedRun]) 
         assert [point.values["block/step_s"] for point in run.points] == [
             one.elapsed_ns * 1e-9 / len(one.steps_ns) for one in blocks
         ]
+        signals = {
+            "block/foreign_share": [one.signals.foreign_share for one in blocks],
+            "block/steal_share": [one.signals.steal_share for one in blocks],
+            "block/cpu_s": [one.signals.cpu_ns * 1e-9 for one in blocks],
+            "block/compilations": [one.compilations for one in blocks],
+            "block/turn": [one.turn for one in blocks],
+            "block/round": [record.trial.round_number for record in timed for _ in record.blocks],
+        }
+        assert {name: [point.values.get(name) for point in run.points] for name in signals} == signals
         raw = json.loads(run.files["blocks.json"])
         assert [block for one in raw for block in one["blocks"]] == msgspec.to_builtins(blocks)
         assert run.files["chart.png"].startswith(b"\x89PNG")
