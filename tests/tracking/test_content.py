@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from bakeoff.judge.comparison import judge_comparison
-from bakeoff.store.results import read_records
 from bakeoff.spec.verdict import mirrored
+from bakeoff.store.results import read_records
 from bakeoff.tracking.run import TrackedRun, run_id
 
 RECORD = Path(__file__).parents[1] / "records/mlp-mnist-fada"

@@ -45,6 +45,19 @@ def test_a_line_is_a_model_where_the_document_has_it_so() -> None:
     ]  # fmt: skip
 
 
+def test_a_difference_without_an_interval_has_two_digits_however_large() -> None:
+    """Before there is an interval the ratio so far is told, in a number that is read without a power of ten."""
+    made = study("dai2022-table2", {"TensorFlow": "tensorflow", "PyTorch": "torch"}, {}, scaled=True, device="cpu")
+    points = []
+    for point in made.points:
+        assert point.outcome is not None
+        (pair,) = point.outcome.verdicts
+        early = msgspec.structs.replace(pair, ratio=0.4, low=None, high=None)
+        points.append(msgspec.structs.replace(point, outcome=msgspec.structs.replace(point.outcome, verdicts=[early])))
+    _, *lines = cells(msgspec.structs.replace(made, points=points))
+    assert {line[-1] for line in lines} == {"TensorFlow 150", "PyTorch -60"}
+
+
 def test_versions_stand_once_above_the_table(figure: StudyOutcome) -> None:
     """A document's versions are those of its frameworks, not of each row; several of one framework have their rows."""
     assert "; tensorflow 1.15.2, torch 1.4.0. " in caption(figure, load("dai2022-figure1"))[0]

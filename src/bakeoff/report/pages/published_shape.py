@@ -220,7 +220,7 @@ def _difference(published: PublishedStudy, declared: Declared, point: PointOutco
         return [there, _NOTHING]
     ends = [100 * (one - 1) for one in (verdict.ratio, verdict.low, verdict.high) if one is not None]
     if len(ends) == 1:
-        return [there, f"{fast} {ends[0]:.2g}"]
+        return [there, f"{fast} {rounded(ends[0])}"]
     return [there, f"{fast} {ends[0]:.1f} ({ends[1]:.1f} to {ends[2]:.1f})"]
 
 
