@@ -59,17 +59,34 @@ def test_a_file_that_ends_the_process_is_told(cli: Cli, tmp_path: Path, text: st
     assert f"mine.py:{1 + text.count(chr(10))}: importing it failed:" in said.err
 
 
-def test_what_a_file_prints_is_not_among_the_answer(cli: Cli, root: Path, tmp_path: Path) -> None:
-    """--json stands alone on stdout, whatever a user's file prints at its top and in its functions."""
-    lines = (root / "examples" / "my_model.py").read_text().splitlines()
-    functions = "build", "__init__", "forward", "loss"
+def printing(root: Path, *functions: str) -> tuple[str, dict[str, int]]:
+    """Give a workload's file whose functions print, and the line in which each does."""
+    lines, places = (root / "examples" / "my_model.py").read_text().splitlines(), {}
     for function in functions:
         at = max(place for place, one in enumerate(lines) if f" {function}(" in one and "def " in one)
-        lines.insert(at + 1, f"{'':{len(lines[at]) - len(lines[at].lstrip()) + 4}}print('printed in {function}')")
-    (tmp_path / "mine.py").write_text("\n".join([*lines, "print('printed at the top')"]))
+        lines.insert(at + 1, f"{'':{len(lines[at]) - len(lines[at].lstrip()) + 4}}print('printed in', '{function}')")
+        places[function] = at + 2
+    return "\n".join([*lines, "print('printed at the top')"]), places
+
+
+def test_what_a_file_prints_is_not_among_the_answer(cli: Cli, root: Path, tmp_path: Path) -> None:
+    """--json stands alone on stdout, whatever a user's file prints; stderr has each line of it, not each time."""
+    (tmp_path / "mine.py").write_text(printing(root, "build", "__init__")[0])
     said = cli("run", "mine.py", "fake", "--dry-run", "--json")
     assert json.loads(said.out)
-    assert all(f"printed {place}" in said.err for place in (*(f"in {one}" for one in functions), "at the top"))
+    printed = ("printed in build", "printed in __init__", "printed at the top")
+    assert all(1 <= said.err.count(line) <= 3 for line in printed), said.err
+
+
+@pytest.mark.parametrize("function", ["forward", "loss"])
+def test_a_step_that_prints_is_refused(cli: Cli, root: Path, tmp_path: Path, function: str) -> None:
+    """A step is not timed with its printing: its author sees what it prints, once, and the line that does."""
+    text, places = printing(root, function)
+    (tmp_path / "mine.py").write_text(text)
+    said = cli("run", "mine.py", "fake", "--dry-run")
+    assert said.code == MISUSED
+    assert f"mine.py:{places[function]}: in {function}: it prints." in said.err
+    assert said.err.count(f"printed in {function}") == 1
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from bakeoff.workloads.draws import check_draws
 from bakeoff.workloads.imported import imported
 from bakeoff.workloads.losses import ARGUMENTS, WITH_INPUTS, takes_inputs
 from bakeoff.workloads.mistakes import contained, fields_told, text_of
+from bakeoff.workloads.printed import forget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,6 +146,7 @@ def _execute(path: Path, text: bytes) -> ModuleType:
     module = ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module
+    forget()
     try:
         with contained():
             exec(compile(text, str(path), "exec"), vars(module))  # noqa: S102 - running the user's own file is the purpose

@@ -8,13 +8,14 @@ import os
 import re
 import sys
 import traceback
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import LAYERS, VOCABULARY
 from bakeoff.workloads.left import LEFT
+from bakeoff.workloads.printed import for_its_author, in_function
 from bakeoff.workloads.shapes import LayoutError
 from bakeoff.workloads.synonyms import NUMPY, of_module, said_by
 from bakeoff.workloads.synonyms_arguments import of_argument
@@ -48,7 +49,7 @@ _UNMADE = re.compile(r"'(Parameter|constant)'")
 def told(path: str, function: str) -> Iterator[None]:
     """Run a function of the user's file within it; raise ModelFileError, with the line, where that fails or ends."""
     try:
-        with contained():
+        with in_function(path, function), contained():
             yield
     except KeyboardInterrupt:
         raise
@@ -69,8 +70,7 @@ def contained() -> Iterator[None]:
     except OSError:
         folder = ""  # It is gone, as somebody may have removed it.
     try:
-        # What it prints is for its author: standard output may be one JSON object, or a pipe to another program.
-        with LEFT.noted(), _no_sudden_end(), redirect_stdout(sys.stderr):
+        with LEFT.noted(), _no_sudden_end(), for_its_author():
             yield
     finally:
         sys.setrecursionlimit(max(deepest, sys.getrecursionlimit()))
