@@ -81,3 +81,27 @@ def test_a_refusal_says_that_training_diverges_and_what_may_mend_it(tmp_path: Pa
     assert found.reason.endswith(
         " to no finite number, which a smaller learning rate may mend, or inputs that are scaled to about 1"
     )
+
+
+@pytest.mark.by_turns
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "nn.mse(outputs, targets)",
+            "nn.mean(nn.log(0.0 * outputs - 1.0))",
+            "the very first loss is no finite number, ",
+        ),
+        ("return self.head(x)", "return self.head(x * 0.0)", "output 0 of the reference is the same for every sample "),
+    ],
+)
+def test_a_model_that_computes_nothing_is_not_put_down_to_a_framework(
+    tmp_path: Path, old: str, new: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One reason stands in the place of every check that fails for it, and says where to look."""
+    monkeypatch.setitem(globals(), "RAW", RAW.replace(old, new))
+    found = certificate(tmp_path, 1.0)
+    assert not found.passed
+    assert found.reason.startswith(said)
+    assert "in float64, too, which comes from the model or its data and not from a framework: look for " in found.reason
+    assert ";" not in found.reason.partition(": look for ")[2]

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+ALIKE = "is the same"
+"""How outputs are told of that say nothing of their inputs."""
+
+
 def same_for_all(outputs: Sequence[NDArray[Any]], share: float = 0.0) -> Iterator[tuple[str, str]]:
     """Yield which outputs differ between samples by no more than a share of the largest, and among which samples.
 
@@ -22,11 +26,11 @@ def same_for_all(outputs: Sequence[NDArray[Any]], share: float = 0.0) -> Iterato
     """
     if outputs and all(len(output) == 1 for output in outputs):
         if _constant(_together(outputs), share):
-            yield "each output", f"is the same in all {len(outputs)} batches of one sample"
+            yield "each output", f"{ALIKE} in all {len(outputs)} batches of one sample"
         return
     for index, output in enumerate(outputs):
         if _constant(output, share):
-            yield f"output {index}", "is the same for every sample of the batch"
+            yield f"output {index}", f"{ALIKE} for every sample of the batch"
 
 
 def _together(outputs: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from bakeoff.certify.certificate import certify, refuse
 from bakeoff.certify.checks import Exhibit
 from bakeoff.certify.ready_made import certify_ready_made
 from bakeoff.certify.update import DIVERGES
+from bakeoff.certify.varying import ALIKE
 from bakeoff.environments.tiers import NATIVE
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
@@ -54,8 +55,25 @@ def certificate_of(
         program=_exhibit(ran, ran.evidence, folder) if ran is not None and ran.evidence is not None else None,
         alone=plan.no_program or (program.reason if program else ""),
     )
+    if nothing := _why_nothing(reference.evidence.losses, found):
+        return msgspec.structs.replace(found, reason=nothing)
     why = [*_why_rounded(plan, found), *_why_far(reference.evidence.losses, found)]
     return msgspec.structs.replace(found, reason="; ".join([found.reason, *why]))
+
+
+def _why_nothing(losses: Sequence[float | None], found: Certificate) -> str:
+    """Return why the model, with its data, is what to mend, where the reference has nothing to hold anyone against."""
+    failed = {check.name: check.detail for check in found.checks if not check.passed}
+    if not found.passed and losses and losses[0] is None:
+        return f"the very first loss is no finite number, {_OF_MODEL}: {_NOT_FINITE}"
+    if (detail := failed.get("informative", "")) and ALIKE in detail and failed.keys() == {"informative"}:
+        return f"{detail}, {_OF_MODEL}: look for data that are all alike, and for a layer that is 0 everywhere"
+    return ""
+
+
+_OF_MODEL = "in float64, too, which comes from the model or its data and not from a framework"
+
+_NOT_FINITE = "look for a logarithm or root of what is not positive, a division by 0, and numbers that are very large"
 
 
 def _why_rounded(plan: ContenderPlan, found: Certificate) -> list[str]:
