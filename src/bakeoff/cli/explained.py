@@ -34,6 +34,7 @@ def check(request: "Request", *, json: bool, dry_run: bool, alone: bool) -> None
 def tell(outcome: "Outcome", request: "Request", watch: "Stopwatch") -> None:
     """Explain a comparison that was run just now, in what is left of its time budget, and show the page."""
     from bakeoff.cli.progress import shown
+    from bakeoff.judge.explain_again import explaining_command
     from bakeoff.judge.explained import explain
     from bakeoff.race import explaining
     from bakeoff.race.budget import with_budget
@@ -45,6 +46,8 @@ def tell(outcome: "Outcome", request: "Request", watch: "Stopwatch") -> None:
         with shown(sys.stdout, live=True) as observer:
             explaining.explain_race(folder, left, observer)
     except KeyboardInterrupt as interrupt:
-        sys.stderr.write(f"interrupted; go on with\n  {pasteable(f'bakeoff explain {folder}')}\n")
+        sys.stderr.write(
+            f"interrupted; go on with\n  {pasteable(explaining_command(outcome.comparison, outcome.path))}\n"
+        )
         raise typer.Exit(code_of(interrupt)) from None
     showing.show(explain(folder), json=False)

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from bakeoff.spec.explained import Share, Traced
     from bakeoff.spec.record import Record
 
-NOT_RUN = "no trial of it was traced: the time budget was spent, or the comparison was not explained"
+NOT_RUN = (
+    "no trial of it was traced: the time budget was spent (--budget gives more), or the comparison was not explained"
+)
 
 LAYERLESS = ("optimiser", "communication", "device copy", "input wait")
 """Kinds of operations that belong to no layer of a model, and are no gap of a profile."""

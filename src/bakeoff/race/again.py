@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bakeoff.environments.builds import NVIDIA
+from bakeoff.judge.explain_again import by_its_file, named_files
 from bakeoff.spec.contender import quoted
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.request import Request
 from bakeoff.stats.boundaries import LOOKS
-from bakeoff.workloads.load import names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,14 +69,11 @@ def _reference_device(comparison: Comparison) -> str | None:
 
 def _check_named(comparison: Comparison) -> None:
     """Raise UsageError for a workload or an environment that is a path: a folder may be a stranger's."""
-    paths = [plan.contender.environment or "" for plan in comparison.contenders]
-    paths = [one for one in paths if any(mark in one for mark in "/\\")]
-    if comparison.workload.name not in names():
-        paths.append(comparison.workload_path)
-    if paths:
+    if paths := named_files(comparison):
+        by_name = by_its_file(comparison) or "bakeoff explain WORKLOAD CONTENDER [CONTENDER...] --resume"
         msg = (
-            f"{comparison.id} was run with {paths[0]}, and files that only a results folder names are not started: "
-            "name workload and contenders again: bakeoff explain WORKLOAD CONTENDER [CONTENDER...] --resume"
+            f"{comparison.id} was run with {paths[-1]}, and a file that only a results folder names is not started: if "
+            f"you trust it, name workload and contenders again:\n  {by_name}"
         )
         raise UsageError(msg)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from bakeoff.judge.explain_again import explaining_command
 from bakeoff.report.gaps import paired, verdict_of
 from bakeoff.report.page import Page, Section
 from bakeoff.report.pages.comparison import finite_only, work
@@ -41,7 +41,7 @@ def page(explanation: Explanation) -> Page:
         sections=_sections(explanation),
         unpictured=(_unpictured(explanation),),
         measured=measured_line(outcome.contenders, comparison.bakeoff, comparison.created_at),
-        command=f"bakeoff explain {shlex.quote(outcome.path)}",
+        command=explaining_command(comparison, outcome.path),
         path=outcome.path,
         prefix=PREFIX,
         data=_data(explanation),

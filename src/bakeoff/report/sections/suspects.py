@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from bakeoff.judge.checked import NOT_RUN, TOO_FEW, has_moved
+from bakeoff.judge.explain_again import explaining_command
 from bakeoff.report.gaps import adjective, before_s, named, scale_of
 from bakeoff.report.page import Line, Section, Table
 from bakeoff.report.units import listed, rounded
@@ -44,7 +44,7 @@ def _to_go_on(explanation: Explanation) -> list[str]:
     """Return what to type where suspects lack rounds."""
     if all(one.reason not in (NOT_RUN, TOO_FEW) for one in explanation.suspects):
         return []
-    command = f"bakeoff explain {shlex.quote(explanation.outcome.path)}"
+    command = explaining_command(explanation.outcome.comparison, explanation.outcome.path)
     return [f"Suspects lack rounds; this races them to their end, or for as long as --budget TIME says: {command}"]
 
 
