@@ -114,6 +114,17 @@ def test_history_prints_lines_and_an_object(cli: Cli) -> None:
     assert keys(told) | keys(stepped) == documented("json-history.md")
 
 
+def test_history_takes_a_file_as_run_does(cli: Cli, root: Path, tmp_path: Path) -> None:
+    """A workload of a user's own is asked for by its file, or by the name that is in it."""
+    text = (root / "examples" / "my_model.py").read_text()
+    (tmp_path / "mine.py").write_text(text.replace('name="my-model"', 'name="mlp-mnist"'))
+    places = ["--results", str(FIRST.parent)]
+    assert cli("history", "mine.py", *places) == cli("history", "mlp-mnist", *places)
+    assert cli("history", str(root / "examples" / "my_model.py"), *places).err.startswith(
+        "bakeoff: no race of 'my-model'"
+    )
+
+
 def test_a_history_that_leaves_the_machine_names_no_folder(
     cli: Cli, outcomes: dict[str, Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:

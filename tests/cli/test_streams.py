@@ -120,7 +120,8 @@ def test_a_function_of_a_file_that_ends_the_process_is_told(
 def test_ctrl_c_in_a_file_is_ctrl_c(cli: Cli, tmp_path: Path) -> None:
     """KeyboardInterrupt in a user's file ends with 130, as Ctrl-C does there."""
     (tmp_path / "mine.py").write_text("raise KeyboardInterrupt")
-    assert cli("run", "mine.py", "fake").code == 130
+    said = cli("run", "mine.py", "fake")
+    assert (said.code, said.err) == (130, "interrupted; nothing was started yet: the same command begins again\n")
 
 
 @pytest.mark.parametrize("batch", ["4096000", "1" + "0" * 17])

@@ -202,6 +202,9 @@ def test_what_goes_on_has_time_for_it(early: Outcome, undecided: Outcome) -> Non
         with_budget(early, 30.0)
     )
     assert "--budget" not in said(with_budget(early, 40.0))
+    comparison = msgspec.structs.replace(early.comparison, command="bakeoff run mlp-mnist --budget 30s --seed 2")
+    again = with_budget(msgspec.structs.replace(early, comparison=comparison), 30.0)
+    assert "bakeoff run mlp-mnist --seed 2 --resume --budget 50s" in said(again)
     assert "bakeoff run mlp-mnist --resume --budget 340s --rounds 14" in said(with_budget(undecided, 60.0))
     assert "--budget" not in said(with_budget(undecided, 300.0))
 

@@ -59,7 +59,7 @@ def test_a_framework_that_is_not_here_is_left_out_everywhere(monkeypatch: pytest
     [
         ("colour", ("red", "blue"), "unknown option 'colour'"),
         ("mode", ("eager", "quick"), "mode=quick; possible: eager, compiled"),
-        ("batch size", ("8", "x"), "batch size 'x' should be a valid integer"),
+        ("batch size", ("8", "x"), "batch size 'x' cannot be; valid: a whole number"),
         ("batch size", ("8", "0"), "batch size 0 cannot be"),
         (
             "threads",

@@ -181,7 +181,14 @@ def test_import_of_a_neighbour_is_explained(file: Any) -> None:
     """A file that imports what is not in every environment is told what it may import."""
     message = fault(file("WORKLOAD = Workload(", "import my_helpers\nWORKLOAD = Workload("))
     assert "my_helpers" in message
+    assert "written once for all frameworks, by the names of nn (docs/own-model.md)" in message
     assert "NumPy and bakeoff, and modules of your own where PYTHONPATH has their folder" in message
+
+
+def test_import_of_a_name_that_bakeoff_lacks_is_explained(file: Any) -> None:
+    """An optimiser that is not there is told with those that are."""
+    wanted = "from bakeoff.spec.optimizer import Adagrad\nWORKLOAD = Workload("
+    assert fault(file("WORKLOAD = Workload(", wanted)).endswith(". It has SGD, Adam, AdamW, RMSprop")
 
 
 DECLARED = "classes=3, metric=Metric(name='error')"
@@ -399,6 +406,15 @@ def test_name_that_the_vocabulary_lacks(file: Any) -> None:
     assert message.startswith(line(path, "nn.Linaer"))
     assert "did you mean nn.Linear?" in message
     assert all(name in message for name in VOCABULARY)
+
+
+def test_a_name_whose_meaning_is_known_needs_no_list(file: Any) -> None:
+    """What PyTorch calls otherwise is told in one line; the list of all names is for what had to be guessed."""
+    path = file("nn.Linear(5, size.classes)", "nn.BatchNorm2d(5)")
+    assert (
+        fault(path)
+        == line(path, "nn.BatchNorm2d") + " nn.BatchNorm2d is not in the vocabulary: it is nn.BatchNorm(features)"
+    )
 
 
 def test_names_are_checked_in_loss_and_under_any_parameter(file: Any) -> None:

@@ -152,9 +152,7 @@ def _race(request: "Request", *, json: bool) -> "Explanation":
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
             return explaining.race(request, studies.noting(observer, places))
     except KeyboardInterrupt as interrupt:
-        sys.stderr.write(
-            f"interrupted; {studies.going_on(places[-1] if places else request.results, request.command)}\n"
-        )
+        sys.stderr.write(f"interrupted; {studies.going_on(places[-1] if places else None, request.command)}\n")
         raise typer.Exit(code_of(interrupt)) from None
 
 

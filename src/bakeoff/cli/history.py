@@ -26,7 +26,9 @@ def history(
     workload: Annotated[
         str,
         typer.Argument(
-            metavar="WORKLOAD", help="The name of a workload that was raced.", autocompletion=completing.workloads
+            metavar="WORKLOAD",
+            help="A workload that was raced: its name or its file.",
+            autocompletion=completing.workloads,
         ),
     ],
     *,
@@ -50,6 +52,7 @@ def history(
     from bakeoff.judge.past import histories
     from bakeoff.report.redacted import redacted
 
+    workload = _named(workload)
     found = histories(_judged(workload, [Path(place) for place in results or ["results"]]))
     # Behind the rows, so that contenders whose names differ in their folders alone are never in the same one.
     found = [redacted(row) for row in found] if redact else found
@@ -58,6 +61,13 @@ def history(
         return
     for line in _lines(workload, found):
         typer.echo(pasteable(line))
+
+
+def _named(workload: str) -> str:
+    """Return the name of a workload that may be said by its file, as `run` takes it."""
+    from bakeoff.workloads.load import load
+
+    return load(workload).workload.name if workload.endswith(".py") else workload
 
 
 def _judged(workload: str, places: list[Path]) -> "list[Outcome]":

@@ -90,14 +90,14 @@ def search(request: Request, *, limit_bytes: int | None, json: bool) -> None:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
             outcome = conductor.search_batches(request, noting(observer, places), limit_bytes=limit_bytes)
     except KeyboardInterrupt as interrupt:
-        _tell_so_far(places, request.results, json=json)
+        _tell_so_far(places, json=json)
         raise typer.Exit(code_of(interrupt)) from None
     showing.show(outcome, json=json)
     if not any(one.largest for one in outcome.found):
         raise typer.Exit(FAILED)
 
 
-def _tell_so_far(places: list[str], results: str, *, json: bool) -> None:
+def _tell_so_far(places: list[str], *, json: bool) -> None:
     """Save and print the report of what is known, where an attempt was finished, and say how to go on."""
     from bakeoff.cli.studies import going_on
     from bakeoff.judge.search import judge_search
@@ -108,7 +108,7 @@ def _tell_so_far(places: list[str], results: str, *, json: bool) -> None:
             showing.show(outcome, json=json)
         sys.stderr.write(f"interrupted; {going_on(place, outcome.search.plan.command)}\n")
     if not places:
-        sys.stderr.write(f"interrupted; {going_on(results, '')}\n")
+        sys.stderr.write(f"interrupted; {going_on(None, '')}\n")
 
 
 def find(results: Path, names: list[str]) -> Path | None:

@@ -169,7 +169,7 @@ def _race(request: "Request", *, json: bool, limit: float | None, why: bool) -> 
             outcome = conductor.run(asked, studies.noting(observer, places))
     except KeyboardInterrupt as interrupt:
         _tell_so_far(places, json=json)
-        sys.stderr.write(f"interrupted; {_going_on(places, request.results)}\n")
+        sys.stderr.write(f"interrupted; {_going_on(places)}\n")
         raise typer.Exit(code_of(interrupt)) from None
     showing.show(outcome, json=json)
     if why:
@@ -190,12 +190,12 @@ def _tell_so_far(places: list[str], *, json: bool) -> None:
             showing.show(outcome, json=json)
 
 
-def _going_on(places: list[str], results: str) -> str:
+def _going_on(places: list[str]) -> str:
     """Return where finished trials are, and the command that goes on."""
     from bakeoff.cli.studies import going_on
     from bakeoff.store.files import read_comparison
 
-    return going_on(places[-1], read_comparison(Path(places[-1])).command) if places else going_on(results, "")
+    return going_on(places[-1], read_comparison(Path(places[-1])).command) if places else going_on(None, "")
 
 
 def _aim(*, size: bool, direction: bool, until_sure: bool) -> "Aim":

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from bakeoff.spec.study import Study
 
 
-def going_on(folder: str, command: str) -> str:
-    """Return where finished trials are, and the command that goes on, as it is typed here."""
+def going_on(folder: str | None, command: str) -> str:
+    """Return where finished trials are, and the command that goes on, as it is typed here; no folder: none is."""
     from bakeoff.report.called import pasteable
 
+    if folder is None:
+        return "nothing was started yet: the same command begins again"
     return f"finished trials are in {folder}; go on with\n  {pasteable(command) or 'the same command'} --resume"
 
 

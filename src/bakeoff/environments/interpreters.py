@@ -138,7 +138,9 @@ def _by_name(contender: Contender, info: FrameworkInfo, device: str) -> str:
     names = [name_for(version, device), version, name, *(name_for(version, other) for other in others)]
     environment = next((found for each in names if (found := find(each)) is not None), None)
     if environment is None:
-        raise UnknownNameError("environment", name, [other.path.name for other in installed()])
+        made = [other.path.name for other in installed() if other.info.framework == info.name]
+        by_version = f"a version, once `bakeoff env create {version}` has made it" if name[:1].isdigit() else ""
+        raise UnknownNameError("environment", name, made, by_version or "the path of an interpreter")
     if environment.info.framework != info.name:
         msg = f"contender {contender.label!r}: environment {name!r} was made for {environment.info.framework}"
         raise UsageError(msg)

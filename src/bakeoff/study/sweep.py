@@ -64,7 +64,9 @@ def checked_values(texts: Sequence[str], name: str) -> tuple[str, ...]:
 def number(text: str, name: str) -> int:
     """Read a whole number; raise UsageError for anything else."""
     if not (text.isascii() and text.isdigit()):
-        msg = f"{name} {text!r} should be a valid integer; several have commas between, such as 8,16,32"
+        msg = (
+            f"{name} {text!r} cannot be; valid: a whole number from 1 on, or several with commas between, as in 8,16,32"
+        )
         raise UsageError(msg)
     if len(text) > MOST_DIGITS:
         msg = f"{name} is a number of {len(text):,} digits; valid: up to {MOST_DIGITS}"

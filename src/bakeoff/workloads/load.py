@@ -31,7 +31,7 @@ from bakeoff.workloads.check import check_fields, check_names
 from bakeoff.workloads.draws import check_draws
 from bakeoff.workloads.imported import imported
 from bakeoff.workloads.losses import ARGUMENTS, WITH_INPUTS, takes_inputs
-from bakeoff.workloads.mistakes import contained, fields_told, text_of
+from bakeoff.workloads.mistakes import contained, fields_told, import_told, text_of
 from bakeoff.workloads.printed import forget
 
 if TYPE_CHECKING:
@@ -162,10 +162,7 @@ def _execute(path: Path, text: bytes) -> ModuleType:
         if isinstance(error, ImportError | TypeError) and "olerance" in text_of(error):
             msg += ". How closely contenders agree is measured, not declared: take the tolerance out"
         elif isinstance(error, ImportError):
-            msg += (
-                ". A workload is one file; it may import the standard library, NumPy and bakeoff, and modules of your "
-                "own where PYTHONPATH has their folder"
-            )
+            msg += import_told(error)
         elif isinstance(error, TypeError) and frames:
             msg += fields_told(frames[-1], vars(module), error)
         raise ModelFileError(msg) from error

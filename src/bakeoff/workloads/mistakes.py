@@ -207,6 +207,18 @@ def fields_told(frame: traceback.FrameSummary, names: Mapping[str, Any], error: 
     return f". {getattr(kind, '__name__', '')} has {', '.join(fields)}"
 
 
+def import_told(error: ImportError) -> str:
+    """Return what a workload's file may import, and what stands for what it wanted."""
+    wanted, module = error.name or "", sys.modules.get(error.name or "")
+    if module is not None and wanted.startswith("bakeoff."):
+        own = (name for name, value in vars(module).items() if getattr(value, "__module__", "") == wanted)
+        return f". It has {', '.join(name for name in own if name[:1].isupper())}"
+    return (
+        ". A model is written once for all frameworks, by the names of nn (docs/own-model.md); its file may import the "
+        "standard library, NumPy and bakeoff, and modules of your own where PYTHONPATH has their folder"
+    )
+
+
 def _called(frame: traceback.FrameSummary) -> str:
     """Return the name that the expression of a frame calls as `nn.name(...)`; empty where it calls something else."""
     called = _expression(frame)
