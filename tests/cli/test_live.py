@@ -83,6 +83,15 @@ def test_what_computes_the_reference_is_no_contender() -> None:
     assert "finished: the time budget is spent" in drawn(live)
 
 
+def test_a_budget_that_is_spent_is_no_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has begun may end behind the budget: the clock then names it beside, and is no part of it."""
+    live, _ = screen()
+    live._budget_s, now = 20.0, live._began_s  # as a comparison would set it
+    for passed_s, clock in ((19.0, "19 s of 20 s"), (26.0, "26 s (budget 20 s)")):
+        monkeypatch.setattr("bakeoff.cli.live.time.monotonic", lambda at=now + passed_s: at)
+        assert clock in drawn(live)
+
+
 def test_a_step_that_is_taken_up_again_is_the_one_that_is_done_now() -> None:
     """Rounds may go on behind a self-test: the screen then says so, and counts both."""
     live, _ = screen()

@@ -241,8 +241,11 @@ class LiveScreen:
 
     def drawing(self) -> Group:
         """Return what the screen shows now."""
-        clock = elapsed(time.monotonic() - self._began_s)
-        clock += f" of {elapsed(self._budget_s)}" if self._budget_s is not None else ""
+        passed_s = time.monotonic() - self._began_s
+        clock = elapsed(passed_s)
+        if self._budget_s is not None:  # The first round may end, and every one that has begun.
+            budget = elapsed(self._budget_s)
+            clock += f" of {budget}" if passed_s <= self._budget_s else f" (budget {budget})"
         now = "; ".join(part for part in (clock, self._place(), self._last or self._others or self._to_come) if part)
         head = [Text(plain(self._title), style="bold")] if self._title else []
         return Group(*head, Text(plain(now)), self._table(), *self._pairs())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.report.page import with_command
 from bakeoff.report.points import winner
 from bakeoff.report.standings import is_disturbed, kind, ratio_parts
 from bakeoff.report.units import listed
@@ -129,5 +130,7 @@ def unfinished(points: Points, command: str) -> list[str]:
     early = [row.title for row in points.rows if place_of(row, points).early]
     if not early:
         return []
-    what = f"{count(len(early), 'point')} without a verdict yet: {'; '.join(early)}."
-    return [f"{what} {command or 'The same command'} --resume goes on with more time (--budget)."]
+    what = f"{count(len(early), 'point')} without a verdict yet ({'; '.join(early)}); with a longer --budget "
+    if not command:
+        return [f"{what}the same command with --resume goes on."]
+    return [with_command(f"{what}this goes on", f"{command} --resume")]

@@ -148,8 +148,8 @@ def test_a_sweep_cut_off_early_says_what_goes_on(threads: StudyOutcome) -> None:
     assert (
         "No verdict yet at any of 6 points (2 of the 5 rounds that one needs; so far jax leads: 1.60x torch)." in text
     )
-    assert "6 points without a verdict yet" in text
-    assert "bakeoff run mlp-mnist --batch-size 8,16 --resume" in text
+    assert "6 points without a verdict yet (" in text
+    assert "with a longer --budget this goes on: bakeoff run mlp-mnist --batch-size 8,16 --resume" in text
 
 
 def test_a_sweep_has_no_ratio_of_turns_that_were_all_disturbed(threads: StudyOutcome) -> None:
