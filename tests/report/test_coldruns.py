@@ -69,6 +69,10 @@ def test_who_is_ahead_is_overtaken_by_the_first_that_passes_it() -> None:
     assert short_runs([EARLY, MIDDLE, LATE, quick], [*ALL, *undecided]).endswith(
         "and no other contender is shown to catch up."
     )
+    early = [msgspec.structs.replace(one, rounds=2, fewest=5) for one in behind]
+    assert short_runs([EARLY, MIDDLE, LATE, quick], [*ALL, *early]).endswith(
+        "; whether another one catches up is not known before a verdict."
+    )
 
 
 def test_the_axis_reaches_beyond_an_epoch_and_every_crossing() -> None:

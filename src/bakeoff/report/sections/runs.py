@@ -31,6 +31,8 @@ def short_runs(runs: list[ColdRun], verdicts: list[Verdict]) -> str:
     others = [between(verdicts, run.label, first.label) for run in runs if run is not first]
     if all(verdict is not None and kind(verdict) == "slower" for verdict in others):
         return f"{ahead} and stays ahead."
+    if any(verdict is not None and kind(verdict) == "no verdict" for verdict in others):
+        return f"{ahead}; whether another one catches up is not known before a verdict."
     return f"{ahead}, and no other contender is shown to catch up."
 
 
