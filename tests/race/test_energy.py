@@ -63,6 +63,18 @@ def test_energy_is_joules_over_samples_in_trials_of_their_own(race: Any) -> None
     assert [line.cells[0] for line in energy_table(outcome).lines] == [line.cells[0] for line in summary(outcome).lines]
 
 
+def test_energy_is_the_sum_of_all_meters(race: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor with two packages, of which each counts a joule, has spent two."""
+    both = [Meter(), Meter()]
+    both[1].name = "package-1"
+    for module in (energy, devices):
+        monkeypatch.setattr(module, "meters", lambda device, uuid: (both, "") if device == "cpu" else ([], "none"))
+    outcome = race("fake", max_rounds=1)
+    known = outcome.contenders[0].energy
+    assert known.source == "package-0 + package-1"
+    assert known.joules_per_sample == pytest.approx(2 / (STEPS * outcome.comparison.batch_size))
+
+
 @pytest.mark.usefixtures("metered")
 def test_a_spent_budget_leaves_no_time_for_energy(race: Any) -> None:
     """Rounds come first; that nothing was measured is said."""
