@@ -41,6 +41,13 @@ def test_a_stream_is_timed_as_the_same_work_without_one(race: Race) -> None:
     assert "fetching the result takes" in lies.reason
 
 
+def test_the_first_step_is_waited_for(race: Race) -> None:
+    """Where a call returns early, too, the first step has its result, and what it takes beyond a step is compiling."""
+    early, done = race(f"{STREAM},first_ms=50", "fake:first_ms=50", max_rounds=2).contenders
+    assert [one.first_step_s for one in (early, done)] == [pytest.approx(51e-3)] * 2
+    assert early.compile_s == pytest.approx(50e-3)
+
+
 @pytest.fixture
 def real_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let time pass really."""
