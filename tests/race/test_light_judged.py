@@ -33,6 +33,7 @@ def test_an_algorithm_that_saves_multiplications_is_believed(saved: float) -> No
     light = light_of(CONVOLUTION, PEAK, CONVOLUTION.macs / saved / PEAK.macs_per_s)
     assert light is not None
     assert light.macs_share == pytest.approx(saved)
+    assert light.macs_per_s == pytest.approx(saved * PEAK.macs_per_s)
     assert (light.finding, light.is_refused) == ("", False)
 
 
