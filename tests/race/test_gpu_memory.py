@@ -14,7 +14,7 @@ from tests.report.shown import data_of, markdown, printed
 
 from bakeoff.judge.ledger import ledger
 from bakeoff.judge.outcome import Outcome
-from bakeoff.judge.search import SearchOutcome
+from bakeoff.judge.search import SearchOutcome, _beyond
 from bakeoff.measure.gpus import uuid_in
 from bakeoff.race import conductor
 from bakeoff.race.conductor import search_batches
@@ -220,6 +220,24 @@ def test_one_limit_holds_for_every_allocator(searched: Any) -> None:
     said = printed(outcome, 200)
     assert "of the GPU for each framework's allocator (as asked), set by its own means" in said
     assert "is beyond it" in said
+
+
+@pytest.mark.parametrize(
+    ("held", "fits"),
+    [
+        ({"device_reserved_bytes": 11, "device_peak_bytes": 5}, False),
+        ({"device_reserved_bytes": 10, "device_peak_bytes": 5}, True),
+        ({"device_peak_bytes": 11}, False),
+        ({"device_peak_bytes": 10}, True),
+        ({}, True),
+    ],
+)
+def test_an_allocator_that_keeps_no_limit_is_held_by_what_it_has_reserved(held: dict[str, int], *, fits: bool) -> None:
+    """What it took of the GPU is gone for others, however little of it lived; without that, what lived at once."""
+    search: Any = SimpleNamespace(gpu_limit_bytes=10, limit_bytes=1 << 40)
+    contender = SimpleNamespace(on_cuda=True)
+    record: Any = SimpleNamespace(memory=Memory(**held), trial=SimpleNamespace(contender=contender))
+    assert (not _beyond(search, record, None)) == fits
 
 
 def test_words_with_other_causes_count_where_fewer_samples_ran(searched: Any) -> None:
