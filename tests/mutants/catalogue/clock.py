@@ -10,8 +10,17 @@ in_clock = partial(Mutant, "", "clock", "measure/clock.py")
 in_timer = partial(Mutant, "", "clock", "judge/timer.py")
 in_blocks = partial(Mutant, "", "clock", "trial/blocks.py")
 
+in_built = partial(Mutant, "", "clock", "trial/built.py")
+in_energy = partial(Mutant, "", "clock", "race/stages/energy.py")
+in_counters = partial(Mutant, "", "clock", "judge/counters.py")
+in_scaling = partial(Mutant, "", "clock", "judge/scaling.py")
+
 ASKED = "unit/tests/measure/test_clock.py"
 OF_SHORT = "unit/tests/race/test_short_clock.py"
+OF_STREAM = "unit/tests/race/test_stream.py"
+OF_ENERGY = "unit/tests/race/test_energy.py"
+OF_COUNTERS = "unit/tests/race/test_counters_by_hand.py"
+OF_EFFICIENCY = "unit/tests/race/test_efficiency_by_hand.py"
 
 MUTANTS = [
     in_clock(
@@ -58,5 +67,25 @@ MUTANTS = [
         "a block does not keep how long asking took",
         [("        asked_ns=asked_ns,\n", "")],
         {OF_SHORT: "test_a_block_keeps_how_long_asking_took"},
+    ),
+    in_built(
+        "the first step is not waited for",
+        [("(first_step_ns,) = stepper.fenced(1)", "first_step_ns = stepper.streamed(1)[0][0]")],
+        {OF_STREAM: "test_the_first_step_is_waited_for"},
+    ),
+    in_energy(
+        "of several meters the largest is all of the energy",
+        [("joules=sum(joules)", "joules=max(joules)")],
+        {OF_ENERGY: "test_energy_is_the_sum_of_all_meters"},
+    ),
+    in_counters(
+        "page faults of lead-ins are those of timed steps alone",
+        [(" + block.lead_steps for block", " for block")],
+        {OF_COUNTERS: "test_counters_are_those_of_all_blocks_together"},
+    ),
+    in_scaling(
+        "replicas never straggle",
+        [("- min(block.replicas_ns))", "- max(block.replicas_ns))")],
+        {OF_EFFICIENCY: "test_replicas_straggle_by_the_median_of_what_their_own_times_differ_by"},
     ),
 ]

@@ -24,6 +24,9 @@ in_origins = partial(Mutant, "", "explanation", "frameworks/origins.py")
 in_xplanes = partial(Mutant, "", "explanation", "frameworks/jax/xplanes.py")
 in_operators = partial(Mutant, "", "explanation", "frameworks/jittor/operators.py")
 
+in_inductor = partial(Mutant, "", "explanation", "frameworks/torch/switches.py")
+in_xla = partial(Mutant, "", "explanation", "frameworks/jax/switches.py")
+
 OF_CHECKED = "unit/tests/explaining/test_checked.py"
 OF_COUNTERFACTUAL = "unit/tests/explaining/test_counterfactual.py"
 OF_MEMORY = "unit/tests/measure/test_memory.py"
@@ -35,6 +38,7 @@ OF_ORIGINS = "unit/tests/frameworks/test_origins.py"
 OF_OPERATORS = "unit/tests/frameworks/test_operators.py"
 OF_PARTS = "unit/tests/study/test_parts.py"
 OF_PASSES = "unit/tests/frameworks/test_tensorflow.py"
+OF_GRAPHS_OFF = "unit/tests/frameworks/test_passes.py"
 OF_SWEEP = "unit/tests/trial/test_sweep.py"
 OF_ROWS = "unit/tests/stats/test_rows.py"
 
@@ -168,5 +172,15 @@ MUTANTS = [
         "a race of suspects that was interrupted is forgotten",
         [("isinstance(event, Prepared)", "False")],
         {OF_COUNTERFACTUAL: "test_a_race_that_was_interrupted_goes_on"},
+    ),
+    in_inductor(
+        "Inductor's passes that are said to be off are on",
+        [("torch.compile(function, options=_WITHOUT_PASSES)", "torch.compile(function)")],
+        {OF_GRAPHS_OFF: "test_inductor_is_asked_for_no_pass_over_the_graph"},
+    ),
+    in_xla(
+        "XLA's code generator optimises where it is said not to",
+        [("compiler_options=self._flags or None", "compiler_options=None")],
+        {OF_GRAPHS_OFF: "test_xla_is_asked_for_its_lowest_level"},
     ),
 ]
