@@ -73,6 +73,15 @@ def test_what_float32_cannot_hold_any_more_refuses_nobody(tmp_path: Path) -> Non
 
 
 @pytest.mark.by_turns
+def test_a_training_that_diverges_within_what_the_precision_holds_is_told(tmp_path: Path) -> None:
+    """All losses are held, and the certificate says where they go."""
+    found = certificate(tmp_path, 3.0)
+    assert found.passed, found.reason
+    assert found.losses is None
+    assert any("training diverges: in 6 steps the reference's loss goes from 16" in one.detail for one in found.checks)
+
+
+@pytest.mark.by_turns
 def test_a_refusal_says_that_training_diverges_and_what_may_mend_it(tmp_path: Path) -> None:
     """Where the reference itself has no finite loss any more, in float64."""
     found = certificate(tmp_path, 1e15)

@@ -140,3 +140,21 @@ def test_a_certificate_that_holds_little_is_told(noisy: Outcome, check: str, all
     assert not said(passed=False)
     assert not said(ready_made="resnet18")
     assert not said(stage="program")
+
+
+def test_a_training_that_diverges_is_told_once(noisy: Outcome) -> None:
+    """Though all are certified: by the reference's losses, and by the stronger words where numbers are not finite."""
+
+    def said(*details: tuple[str, str], passed: bool = True) -> list[str]:
+        checks = [Check(name=name, passed=True, detail=detail, stage="timed") for name, detail in details]
+        every = cautions(holding(noisy, {"checks": checks, "passed": passed}))
+        return [one for one in every if "diverges" in one]
+
+    far = ("informative", "nothing is zero; training diverges: in 6 steps the reference's loss goes from 3 to 4e+05")
+    beyond = ("update", "of 6 steps the first 3 are held: behind them training diverges, beyond float32")
+    (found,) = said(far)
+    assert found.startswith("Training diverges: in 6 steps the reference's loss goes from 3 to 4e+05. A smaller")
+    (found,) = said(far, beyond)
+    assert "numbers that are not finite" in found
+    assert not said(far, passed=False)
+    assert not said(("informative", "nothing is zero"))

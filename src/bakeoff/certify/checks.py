@@ -11,7 +11,7 @@ import numpy as np
 from bakeoff.certify.errors import bound, finite, loss_errors, norm_error
 from bakeoff.certify.sample import distance, largest
 from bakeoff.certify.tolerances import Allowed, least_error
-from bakeoff.certify.update import gradient_floors
+from bakeoff.certify.update import DIVERGES, gradient_floors
 from bakeoff.certify.varying import same_for_all
 from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.optimizer import Optimizer, trained_of
@@ -21,7 +21,7 @@ from bakeoff.spec.verdict import Check, Stage
 from bakeoff.workloads.optimizers import Arrays
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from bakeoff.spec.workload import Size
 
@@ -170,8 +170,24 @@ def check_informative(reference: Exhibit, owed: frozenset[EvidencePart]) -> Chec
             faults.append("the reference's gradients are not finite")
         elif not any(largest(value) > 0 for value in gradients):
             faults.append("every gradient of the reference is zero")
-    detail = "; ".join(faults) or "outputs differ between samples, and nothing is constant, zero or NaN"
+    far = diverging(reference.evidence.losses)
+    known = ["outputs differ between samples, and nothing is constant, zero or NaN", *([far] if far else [])]
+    detail = "; ".join(faults or known)
     return Check(name="informative", passed=not faults, detail=detail)
+
+
+DIVERGED = 100.0
+"""Times its first loss, beyond which training diverges: a loss that is noisy stays within some times its first."""
+
+
+def diverging(losses: Sequence[float | None]) -> str:
+    """Return that the reference's training diverges, from which loss to which; empty where it does not."""
+    first, *later = losses or [None]
+    known = [abs(one) for one in later if one is not None]
+    if not first or (len(known) == len(later) and max(known, default=0.0) <= DIVERGED * abs(first)):
+        return ""
+    largest = f"{max(known):.3g}" if len(known) == len(later) else "no finite number"
+    return f"{DIVERGES}: in {len(losses)} steps the reference's loss goes from {first:.3g} to {largest}"
 
 
 def _shape(shape: tuple[int, ...] | None) -> str:

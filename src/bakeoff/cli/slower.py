@@ -36,5 +36,8 @@ def _sentence(one: Regression, share: float) -> str:
 
 
 def _between(one: Regression) -> str:
-    """Return a ratio's interval, which one round or two do not have."""
-    return "" if one.low is None or one.high is None else f", 95 % CI {one.low:.3f} to {one.high:.3f}"
+    """Return a ratio's interval, with its level if it has one; one round or two have none."""
+    from bakeoff.report.units import percent
+
+    level = f"{percent(one.level)} CI " if one.level is not None else ""
+    return "" if one.low is None or one.high is None else f", {level}{one.low:.3f} to {one.high:.3f}"

@@ -8,9 +8,8 @@ import msgspec
 
 from bakeoff.certify.axes import well_formed
 from bakeoff.certify.certificate import certify, refuse
-from bakeoff.certify.checks import Exhibit
+from bakeoff.certify.checks import Exhibit, diverging
 from bakeoff.certify.ready_made import certify_ready_made
-from bakeoff.certify.update import DIVERGES
 from bakeoff.certify.varying import ALIKE
 from bakeoff.environments.tiers import NATIVE
 from bakeoff.spec.errors import StoreError
@@ -89,17 +88,9 @@ def _why_rounded(plan: ContenderPlan, found: Certificate) -> list[str]:
 
 def _why_far(losses: Sequence[float | None], found: Certificate) -> list[str]:
     """Return that training diverges in the reference, too, where a contender failed: that magnifies any rounding."""
-    first, *later = losses or [None]
-    known = [abs(one) for one in later if one is not None]
-    if found.passed or not first or (len(known) == len(later) and max(known, default=0.0) <= DIVERGED * abs(first)):
-        return []
-    largest = f"{max(known):.3g}" if len(known) == len(later) else "no finite number"
-    far = f"{DIVERGES}: in {len(losses)} steps the reference's loss goes from {first:.3g} to {largest}"
-    return [f"{far}, which a smaller learning rate may mend, or inputs that are scaled to about 1"]
+    far = "" if found.passed else diverging(losses)
+    return [f"{far}, which a smaller learning rate may mend, or inputs that are scaled to about 1"] if far else []
 
-
-DIVERGED = 100.0
-"""Times its first loss, beyond which training diverges: a loss that is noisy stays within some times its first."""
 
 BY_DIGITS = frozenset({"outputs", "loss", "gradients", "trajectory", "state"})
 """Checks that a loss of digits within the model may fail."""

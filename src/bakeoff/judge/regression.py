@@ -28,6 +28,8 @@ class Regression(msgspec.Struct, frozen=True, kw_only=True):
     """Its step time over the baseline's, with the interval of the verdict."""
     low: float | None = None
     high: float | None = None
+    level: float | None = None
+    """The interval's; None for the one that decides, which has none of its own."""
 
 
 def regressions(outcome: Outcome, share: float) -> list[Regression]:
@@ -57,7 +59,7 @@ def _regression(outcome: Outcome, baseline: ContenderOutcome, other: ContenderOu
     absent = next((one for one in (baseline, other) if one.status != "ranked"), None)
     verdict = _verdict(outcome, other.label, baseline.label)
     ratio = verdict.ratio if verdict else None
-    low, high = (verdict.low, verdict.high) if verdict else (None, None)
+    low, high, level = (verdict.low, verdict.high, verdict.level) if verdict else (None, None, None)
     answer: Regressed = "inconclusive"
     reason = ""
     if absent is not None:
@@ -73,7 +75,14 @@ def _regression(outcome: Outcome, baseline: ContenderOutcome, other: ContenderOu
     else:
         reason = "the interval reaches over the limit; more rounds or a calmer machine would narrow it"
     return Regression(
-        contender=other.label, baseline=baseline.label, answer=answer, reason=reason, ratio=ratio, low=low, high=high
+        contender=other.label,
+        baseline=baseline.label,
+        answer=answer,
+        reason=reason,
+        ratio=ratio,
+        low=low,
+        high=high,
+        level=level,
     )
 
 

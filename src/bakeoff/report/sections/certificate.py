@@ -216,18 +216,23 @@ def _cautions(outcome: Outcome) -> list[str]:
 
 
 def _diverging(outcome: Outcome) -> list[str]:
-    """Return that training ends in numbers that are not finite, which ties nothing that is timed to a certificate."""
+    """Return that training diverges, and whose ends in numbers that are not finite, which tie nothing that is timed."""
     certificates = [one.certificate for one in outcome.contenders if one.certificate and one.certificate.passed]
     timed = [(one, check) for one in certificates for check in one.checks if check.stage != "program"]
     labels = [one.contender for one, check in timed if check.name == "update" and DIVERGES in check.detail]
-    if not labels:
-        return []
-    said = (
-        f"{listed(labels)}: {DIVERGES} within the certificate's steps, beyond what the precision holds: steps are "
-        "timed on numbers that are not finite, and only the first of them are held to the certificate. A smaller "
-        "learning rate, inputs that are scaled to about 1 or another batch size times what is worth training."
-    )
-    return [said]
+    if labels:
+        said = (
+            f"{listed(labels)}: {DIVERGES} within the certificate's steps, beyond what the precision holds: steps are "
+            f"timed on numbers that are not finite, and only the first of them are held to the certificate. {_USEFUL}"
+        )
+        return [said]
+    far = [check.detail for _, check in timed if check.name == "informative" and DIVERGES in check.detail]
+    return [f"{DIVERGES.capitalize()}{far[0].partition(DIVERGES)[2]}. {_USEFUL}"] if far else []
+
+
+_USEFUL = (
+    "A smaller learning rate, inputs that are scaled to about 1 or another batch size times what is worth training."
+)
 
 
 def _as_far(allowed: float | None) -> str:

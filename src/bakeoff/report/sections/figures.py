@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ON_DEVICE = "the most that the framework held on the device"
 ON_HOST = "the peak of the whole process, with Python and the framework"
-START = "import, building the model and the first step of a fresh process; the median, without an interval"
+START = "import, building the model and the first step of a fresh process; their medians added, without an interval"
 
 
 def against(outcome: Outcome) -> str:
