@@ -10,22 +10,10 @@ from bakeoff.workloads.load import names
 if TYPE_CHECKING:
     from bakeoff.spec.comparison import Comparison
 
-_KEPT = frozenset(
-    (
-        *(
-            "--scenario",
-            "--batch-size",
-            "--size",
-            "--device",
-            "--gpu",
-            "--reference-device",
-            "--threads",
-            "--precision",
-        ),
-        *("--option", "--tier", "--data", "--padding", "--max-norm", "--noise-multiplier", "--rounds", "--margin"),
-        *("--wait-for-calm", "--seed", "--trial-limit", "--results"),
-    )
-)
+_OF_WORK = ("--scenario", "--size", "--batch-size", "--data", "--padding", "--max-norm", "--noise-multiplier", "--seed")
+_OF_CONTENDERS = ("--device", "--gpu", "--reference-device", "--threads", "--precision", "--option", "--tier")
+_OF_PROCEDURE = ("--rounds", "--margin", "--wait-for-calm", "--trial-limit", "--results")
+_KEPT = frozenset(_OF_WORK + _OF_CONTENDERS + _OF_PROCEDURE)
 """What an explanation's race takes as a race does, each with a value."""
 
 _OF_A_CALL = {"--budget": True, "--fail-if-slower": True, "--why": False, "--json": False, "--resume": False}
