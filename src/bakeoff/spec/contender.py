@@ -89,7 +89,8 @@ def _parse_options(text: str, match: re.Match[str]) -> dict[str, str]:
         option = _OPTION.match(rest)
         if option is None:
             item = rest.partition(",")[0]
-            msg = f"contender {text!r}: {item!r} is not of the form option=value{_how_to_quote(text)}"
+            every = f", as precision=float32 is (bakeoff list options {match['framework']})"
+            msg = f"contender {text!r}: {item!r} is not of the form option=value{_how_to_quote(text) or every}"
             raise UsageError(msg)
         if option["name"] in options:
             msg = f"contender {text!r}: option {option['name']!r} is given twice"
