@@ -67,16 +67,23 @@ def test_gradients_that_a_step_keeps_are_those_that_it_would_compute_again() -> 
 
 
 @pytest.mark.parametrize(
-    ("keeps", "clip_norm", "shards", "extra"),
-    [(True, None, 1, {}), (False, 1.0, 1, {}), (False, None, 2, {}), (False, None, 1, {"parts": None})],
+    ("keeps", "asked", "shards", "extra"),
+    [
+        (True, {}, 1, {}),
+        (True, {"momentum": 0.9}, 1, {}),
+        (False, {"clip_norm": 1.0}, 1, {}),
+        (False, {"momentum": 0.9, "nesterov": True}, 1, {}),
+        (False, {}, 2, {}),
+        (False, {}, 1, {"parts": None}),
+    ],
 )
 def test_gradients_are_computed_again_where_what_a_step_keeps_is_others(
     keeps: bool,  # noqa: FBT001 - a parameter of the test
-    clip_norm: float | None,
+    asked: dict[str, Any],
     shards: int,
     extra: dict[str, None],
 ) -> None:
-    """Clipped ones, those of a shard, and those of the last of several updates."""
+    """Where clipping or Nesterov's step has written over them, and where they are the last of several updates'."""
     step = SimpleNamespace(kept_gradients=None, **extra)
-    model = SimpleNamespace(optimizer=SGD(learning_rate=0.1, clip_norm=clip_norm), shards=shards)
+    model = SimpleNamespace(optimizer=SGD(learning_rate=0.1, **asked), shards=shards)
     assert keeps_gradients(cast("Any", step), cast("Any", model)) is keeps

@@ -354,8 +354,12 @@ def _clips(model: Model) -> bool:
 
 
 def keeps_gradients(step: Step, model: Model) -> bool:
-    """Return whether a step keeps the whole gradients of its batch, as `gradients` returns them."""
-    return hasattr(step, "kept_gradients") and not hasattr(step, "parts") and model.shards == 1 and not _clips(model)
+    """Return whether a step keeps the whole gradients of its batch, as `gradients` returns them.
+
+    Clipping writes others in their place, and so does Nesterov's step by the kernels that PyTorch takes on a GPU.
+    """
+    is_whole = hasattr(step, "kept_gradients") and not hasattr(step, "parts") and model.shards == 1
+    return is_whole and not _clips(model) and not getattr(model.optimizer, "nesterov", False)
 
 
 def save(arrays: Arrays, path: Path) -> str:
