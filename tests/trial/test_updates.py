@@ -67,23 +67,21 @@ def test_gradients_that_a_step_keeps_are_those_that_it_would_compute_again() -> 
 
 
 @pytest.mark.parametrize(
-    ("keeps", "asked", "shards", "extra"),
+    ("keeps", "asked", "extra"),
     [
-        (True, {}, 1, {}),
-        (True, {"momentum": 0.9}, 1, {}),
-        (False, {"clip_norm": 1.0}, 1, {}),
-        (False, {"momentum": 0.9, "nesterov": True}, 1, {}),
-        (False, {}, 2, {}),
-        (False, {}, 1, {"parts": None}),
+        (True, {}, {}),
+        (True, {"momentum": 0.9}, {}),
+        (False, {"clip_norm": 1.0}, {}),
+        (False, {"momentum": 0.9, "nesterov": True}, {}),
+        (False, {}, {"parts": None}),
     ],
 )
 def test_gradients_are_computed_again_where_what_a_step_keeps_is_others(
     keeps: bool,  # noqa: FBT001 - a parameter of the test
     asked: dict[str, Any],
-    shards: int,
     extra: dict[str, None],
 ) -> None:
     """Where clipping or Nesterov's step has written over them, and where they are the last of several updates'."""
     step = SimpleNamespace(kept_gradients=None, **extra)
-    model = SimpleNamespace(optimizer=SGD(learning_rate=0.1, **asked), shards=shards)
+    model = SimpleNamespace(optimizer=SGD(learning_rate=0.1, **asked))
     assert keeps_gradients(cast("Any", step), cast("Any", model)) is keeps

@@ -358,7 +358,7 @@ def keeps_gradients(step: Step, model: Model) -> bool:
 
     Clipping writes others in their place, and so does Nesterov's step by the kernels that PyTorch takes on a GPU.
     """
-    is_whole = hasattr(step, "kept_gradients") and not hasattr(step, "parts") and model.shards == 1
+    is_whole = hasattr(step, "kept_gradients") and not hasattr(step, "parts")
     return is_whole and not _clips(model) and not getattr(model.optimizer, "nesterov", False)
 
 
