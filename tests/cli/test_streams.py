@@ -89,6 +89,15 @@ def test_a_step_that_prints_is_refused(cli: Cli, root: Path, tmp_path: Path, fun
     assert said.err.count(f"printed in {function}") == 1
 
 
+def test_a_step_that_prints_a_part_of_a_line_is_refused(cli: Cli, root: Path, tmp_path: Path) -> None:
+    """As a bar of progress does: no line ends, and it is the file that is named."""
+    (tmp_path / "mine.py").write_text(printing(root, "forward")[0].replace("'forward')", "'forward', end='')"))
+    said = cli("run", "mine.py", "fake", "--dry-run")
+    assert said.code == MISUSED
+    assert "mine.py: in forward: it prints." in said.err
+    assert said.err.count("printed in forward") == 1
+
+
 @pytest.mark.parametrize(
     "text",
     [

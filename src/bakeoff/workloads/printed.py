@@ -44,13 +44,14 @@ def in_function(path: str, function: str) -> Iterator[None]:
 
 @contextmanager
 def for_its_author() -> Iterator[None]:
-    """Send what is printed within it to standard error."""
+    """Send what is printed within it to standard error; raise LayoutError at its end where a step printed any of it."""
     stream = _Printed()
     with redirect_stdout(stream):
         try:
             yield
         finally:
             stream.show()
+    stream.refuse()
 
 
 class _Printed(io.TextIOBase):
@@ -58,24 +59,30 @@ class _Printed(io.TextIOBase):
 
     def __init__(self) -> None:
         super().__init__()
-        self._line = ""
+        self._line, self._is_steps = "", False
 
     def writable(self) -> bool:
         """Return that it can be written to."""
         return True
 
     def write(self, text: str) -> int:
-        """Show whole lines; raise LayoutError where a step printed them."""
+        """Show whole lines; raise LayoutError, in the line that prints, where a step printed them."""
         self._line += text
+        path = _step.get()
+        self._is_steps = self._is_steps or bool(text and path and not _in_build(path))
         if "\n" in text:
             self.show()
-            if (path := _step.get()) and not _in_build(path):
-                msg = (
-                    "it prints. A framework that compiles a step would print once, another one in each step that is "
-                    "timed: take the print out"
-                )
-                raise LayoutError(msg)
+            self.refuse()
         return len(text)
+
+    def refuse(self) -> None:
+        """Raise LayoutError where a step has printed, be it a part of a line."""
+        if self._is_steps:
+            msg = (
+                "it prints. A framework that compiles a step would print once, another one in each step that is "
+                "timed: take the print out"
+            )
+            raise LayoutError(msg)
 
     def show(self) -> None:
         """Show lines that were not shown yet."""
