@@ -116,7 +116,7 @@ def percent(share: float) -> str:
 
 
 def tenths(share: float) -> str:
-    """Return a share in percent with one decimal, without its sign: "12.0"; a small one below 0 is "0.0"."""
+    """Return a share in percent with one decimal, without " %": "12.0", "-1.2"; what rounds to 0 is "0.0"."""
     return f"{round(100.0 * share, 1) + 0.0:.1f}"
 
 

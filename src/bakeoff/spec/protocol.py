@@ -19,7 +19,7 @@ class Build(msgspec.Struct, frozen=True, tag="BUILD"):
 class Warm(msgspec.Struct, frozen=True, tag="WARM"):
     """Run at least `steps` steps and for at least `seconds`, waiting for each; at most `limit` steps.
 
-    In a timed trial, the state of training after SNAPSHOT_STEPS steps is saved on the way.
+    In a timed trial, the state of training after `TrialSpec.snapshot_steps` steps is saved on the way.
     """
 
     steps: int

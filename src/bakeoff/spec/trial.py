@@ -90,8 +90,9 @@ CERTIFY_STEPS, FEW_CERTIFY_STEPS = 5, 3
 are planted in steps and optimisers (docs/mutants.md) none needs more: with few in all certificates each is caught."""
 
 LARGE_MACS = 5 * 10**11
-"""Multiply-accumulates of a large step, which take ten seconds in float64 where a core has 5e10 of them a second:
-with all that a certificate computes, six minutes of a core for the reference and three for each contender."""
+"""Multiply-accumulates of a large step, which take ten seconds in float64 where a core has 5e10 of them a second. All
+that a certificate of six steps computes would be five minutes of a core for the reference and three for each contender;
+of four steps it is three and a half, and two (`race.least`)."""
 
 SNAPSHOT_STEPS = 4
 """The state of training that timed parts begin with is that after so many steps: the optimiser's state is no longer

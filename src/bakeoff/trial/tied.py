@@ -57,7 +57,7 @@ block the last outputs alone are there, which tell of a step left out only where
 REPEATED_STEPS = 2
 """Steps from the saved state whose losses are read in the warm-up and again at the end: the first tells what a step
 computes of which batch, the second one what the first step did to the parameters. Both are among the certificate's
-steps (SNAPSHOT_STEPS), so that no step lies between what is certified and what is repeated."""
+steps (`TrialSpec.snapshot_steps`), so that no step lies between what is certified and what is repeated."""
 
 
 class Ties:
