@@ -189,6 +189,10 @@ def test_import_of_a_name_that_bakeoff_lacks_is_explained(file: Any) -> None:
     """An optimiser that is not there is told with those that are."""
     wanted = "from bakeoff.spec.optimizer import Adagrad\nWORKLOAD = Workload("
     assert fault(file("WORKLOAD = Workload(", wanted)).endswith(". It has SGD, Adam, AdamW, RMSprop")
+    of_functions = "from bakeoff.spec.text import Adagrad\nWORKLOAD = Workload("
+    assert ". A model is written once for all frameworks, by the names of nn" in fault(
+        file("WORKLOAD = Workload(", of_functions)
+    )
 
 
 DECLARED = "classes=3, metric=Metric(name='error')"

@@ -211,8 +211,9 @@ def import_told(error: ImportError) -> str:
     """Return what a workload's file may import, and what stands for what it wanted."""
     wanted, module = error.name or "", sys.modules.get(error.name or "")
     if module is not None and wanted.startswith("bakeoff."):
-        own = (name for name, value in vars(module).items() if getattr(value, "__module__", "") == wanted)
-        return f". It has {', '.join(name for name in own if name[:1].isupper())}"
+        own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == wanted]
+        if classes := [name for name in own if name[:1].isupper()]:
+            return f". It has {', '.join(classes)}"
     return (
         ". A model is written once for all frameworks, by the names of nn (docs/own-model.md); its file may import the "
         "standard library, NumPy and bakeoff, and modules of your own where PYTHONPATH has their folder"
