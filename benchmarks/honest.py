@@ -69,7 +69,8 @@ class Case(NamedTuple):
 
 def case_of(root: Path, asked: argparse.Namespace, workload: str, batch: int, seed: int) -> Case:
     """Write the batches of one comparison, unless they are there."""
-    folder = root / f"{workload}-{asked.size}-{batch}-{seed}"
+    of_steps = f"-later{asked.later}" if asked.later else ""  # evidence of other steps that is there is no part of it
+    folder = root / f"{workload}-{asked.size}-{batch}-{seed}{of_steps}"
     request = Request(
         workload=workload,
         contenders=tuple(asked.contenders),
