@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pytest
@@ -43,11 +44,18 @@ def test_between_them_numbers_follow_the_time() -> None:
     assert round_steps(60.0) == 6 + 8 * 3 + 1 + 4
 
 
-def test_the_certificate_s_losses_are_read_and_repeated(race: Race) -> None:
-    """All six of the trajectory, and the two behind the saved state once more."""
-    for record in timed_of(race(*LONG, max_rounds=1)):
+@pytest.mark.parametrize(("large", "losses"), [(math.inf, 6), (0, 4)])
+def test_the_certificate_s_losses_are_read_and_repeated(
+    race: Race, monkeypatch: pytest.MonkeyPatch, large: float, losses: int
+) -> None:
+    """All six of the trajectory, or four of large steps, and the two behind the saved state once more; all agree."""
+    monkeypatch.setattr("bakeoff.spec.trial.LARGE_MACS", large)
+    outcome = race(*LONG, max_rounds=1)
+    assert all(one.certificate and one.certificate.passed for one in outcome.contenders)
+    assert not any(one.reason for one in outcome.contenders)
+    for record in timed_of(outcome):
         assert record.tie is not None
-        assert len(record.tie.losses) == record.trial.certify_steps + 1
+        assert len(record.tie.losses) == losses
         assert len(record.tie.from_saved) == len(record.tie.repeated) == 2
 
 
