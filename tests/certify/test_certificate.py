@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bakeoff.certify.certificate import certify, refuse
-from bakeoff.certify.checks import Exhibit
+from bakeoff.certify.checks import Exhibit, diverging
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
 from bakeoff.certify.tolerances import MOST, ROOM, UNIT_ROUNDOFF, amplitude
@@ -575,3 +575,21 @@ def test_older_records_keep_their_certificates() -> None:
     assert [check.name for check in older(exhibit()).checks] == ALL
     assert failed(older(exhibit(**scaled("gradient", lambda _: 1.005)))) == ["gradients"]
     assert failed(older(of_version_1())) == ["update"]
+
+
+@pytest.mark.parametrize(
+    ("losses", "goes"),
+    [
+        ((2.3, 2.2, 2.4), ""),
+        ((3.0, 40.0, 500.0, 4e5), "from 3 to 4e+05"),
+        ((3.0, 40.0, None), "from 3 to no finite number"),
+        ((1e-4, 0.3, 0.2, 0.4), ""),
+        ((0.0, 0.3, 0.2), ""),
+        ((2.3,), ""),
+        ((), ""),
+    ],
+)
+def test_a_training_diverges_whose_losses_grow_and_grow(losses: tuple[float | None, ...], goes: str) -> None:
+    """From nearly zero to what the second one is a loss may go that does not, as before any update of PPO."""
+    expected = f"training diverges: in {len(losses)} steps the reference's loss goes {goes}" if goes else ""
+    assert diverging(losses) == expected

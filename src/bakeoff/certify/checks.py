@@ -176,17 +176,20 @@ def check_informative(reference: Exhibit, owed: frozenset[EvidencePart]) -> Chec
     return Check(name="informative", passed=not faults, detail=detail)
 
 
-DIVERGED = 100.0
-"""Times its first loss, beyond which training diverges: a loss that is noisy stays within some times its first."""
+DIVERGED, GROWN = 100.0, 10.0
+"""Times its first loss, and its second, beyond which training diverges: a loss that is noisy stays within some times
+its first, and one that is nearly zero before any update, as PPO's is, within some times its second."""
 
 
 def diverging(losses: Sequence[float | None]) -> str:
     """Return that the reference's training diverges, from which loss to which; empty where it does not."""
     first, *later = losses or [None]
     known = [abs(one) for one in later if one is not None]
-    if not first or (len(known) == len(later) and max(known, default=0.0) <= DIVERGED * abs(first)):
+    most = max(known, default=0.0)
+    is_near = most <= DIVERGED * abs(first or 0.0) or most <= GROWN * known[0]
+    if not first or (len(known) == len(later) and is_near):
         return ""
-    largest = f"{max(known):.3g}" if len(known) == len(later) else "no finite number"
+    largest = f"{most:.3g}" if len(known) == len(later) else "no finite number"
     return f"{DIVERGES}: in {len(losses)} steps the reference's loss goes from {first:.3g} to {largest}"
 
 

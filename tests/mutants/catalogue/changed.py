@@ -77,6 +77,11 @@ MUTANTS = [
         {OF_UPDATES: "test_gradients_are_computed_again_where_what_a_step_keeps_is_others"},
     ),
     in_evidence(
+        "gradients that Nesterov's step has written over stand for its own",
+        [(' and not getattr(model.optimizer, "nesterov", False)', "")],
+        {OF_UPDATES: "test_gradients_are_computed_again_where_what_a_step_keeps_is_others"},
+    ),
+    in_evidence(
         "a contender's gradients are those that its own steps have followed",
         [('trial.purpose == "reference" and is_plain', "is_plain")],
         {OF_LEAST: "test_evidence_takes_as_many_steps_as_are_counted"},
