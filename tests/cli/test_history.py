@@ -119,7 +119,9 @@ def test_history_takes_a_file_as_run_does(cli: Cli, root: Path, tmp_path: Path) 
     text = (root / "examples" / "my_model.py").read_text()
     (tmp_path / "mine.py").write_text(text.replace('name="my-model"', 'name="mlp-mnist"'))
     places = ["--results", str(FIRST.parent)]
-    assert cli("history", "mine.py", *places) == cli("history", "mlp-mnist", *places)
+    by_file = cli("history", "mine.py", *places)
+    assert by_file.code == 0, by_file.err
+    assert by_file == cli("history", "mlp-mnist", *places)
     assert cli("history", str(root / "examples" / "my_model.py"), *places).err.startswith(
         "bakeoff: no race of 'my-model'"
     )

@@ -16,8 +16,10 @@ _OF_PROCEDURE = ("--rounds", "--margin", "--wait-for-calm", "--trial-limit", "--
 _KEPT = frozenset(_OF_WORK + _OF_CONTENDERS + _OF_PROCEDURE)
 """What an explanation's race takes as a race does, each with a value."""
 
-_OF_A_CALL = {"--budget": True, "--fail-if-slower": True, "--why": False, "--json": False, "--resume": False}
-"""What asks for no other comparison, and whether it has a value."""
+_OF_A_CALL = {"--budget": True, "--fail-if-slower": True} | dict.fromkeys(
+    ("--why", "--json", "--resume", "--direction", "--how-much"), False
+)
+"""What asks for no other comparison, and whether it has a value: how long a race goes on may change."""
 
 
 def explaining_command(comparison: Comparison, path: str) -> str:
