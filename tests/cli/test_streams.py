@@ -89,6 +89,17 @@ def test_a_step_that_prints_is_refused(cli: Cli, root: Path, tmp_path: Path, fun
     assert said.err.count(f"printed in {function}") == 1
 
 
+def test_a_file_may_write_bytes_and_ask_for_an_encoding(cli: Cli, root: Path, tmp_path: Path) -> None:
+    """Standard output has in a user's file what it has elsewhere."""
+    text = (root / "examples" / "my_model.py").read_text()
+    own = 'import sys\nsys.stdout.reconfigure(errors="replace")\nsys.stdout.buffer.write(b"bytes of mine\\n")\n'
+    (tmp_path / "mine.py").write_text(
+        text.replace("from __future__ import annotations\n", f"from __future__ import annotations\n{own}", 1)
+    )
+    said = cli("run", "mine.py", "fake", "--dry-run")
+    assert said.code == 0, said.err
+
+
 def test_a_step_that_prints_a_part_of_a_line_is_refused(cli: Cli, root: Path, tmp_path: Path) -> None:
     """As a bar of progress does: no line ends, and it is the file that is named."""
     (tmp_path / "mine.py").write_text(printing(root, "forward")[0].replace("'forward')", "'forward', end='')"))

@@ -9,7 +9,7 @@ import io
 import sys
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads.shapes import LayoutError
 
@@ -55,11 +55,15 @@ def for_its_author() -> Iterator[None]:
 
 
 class _Printed(io.TextIOBase):
-    """Standard output, meanwhile."""
+    """Standard output, meanwhile: what it lacks, such as a buffer, is standard error's."""
 
     def __init__(self) -> None:
         super().__init__()
         self._line, self._is_steps = "", False
+
+    def __getattr__(self, name: str) -> Any:
+        """Return standard error's: files write bytes, and ask for another encoding."""
+        return getattr(sys.stderr, name)
 
     def writable(self) -> bool:
         """Return that it can be written to."""
