@@ -87,7 +87,7 @@ KINDS: dict[Purpose, Kind] = {
 
 CERTIFY_STEPS, FEW_CERTIFY_STEPS = 5, 3
 """Steps behind the first one that a certificate's trajectory has; few where a step is large. Of the faults that
-are planted in steps and optimisers (docs/mutants.md) none needs more: with few in all certificates each is caught."""
+are planted in steps and optimisers none needs more (benchmarks/results/planted-faults-four-steps-2026-11-29.md)."""
 
 LARGE_MACS = 5 * 10**11
 """Multiply-accumulates of a large step, which take ten seconds in float64 where a core has 5e10 of them a second. All

@@ -26,7 +26,7 @@ from bakeoff.store.files import write_atomically
 from bakeoff.trial.lines import Watch
 from bakeoff.trial.model import metric_of
 from bakeoff.trial.ready_made import ready_made_name
-from bakeoff.trial.updates import Changes, Updates
+from bakeoff.trial.updates import Changes, Updates, sampled_gradients
 from bakeoff.workloads import layers, plan
 
 if TYPE_CHECKING:
@@ -107,9 +107,9 @@ class Gathering:
         kept = self._updates() if updates and "updates" in owed else None
         # The gradients that the first update follows are the same, unless a step is made of parts.
         is_same = kept is not None and not hasattr(step, "parts")
-        is_kept = self._keeps and kept is None
+        is_kept = self._keeps and kept is None and "gradients" in owed
         if "gradients" in owed and not is_same and not is_kept:
-            self.arrays |= _gradient_arrays(step, prepared[0])
+            self.arrays |= sampled_gradients(step.gradients(prepared[0]))
         if "norms" in owed:
             self.arrays |= _norms_arrays(step, self._ends)
         if not self._scenario.has_loss:
@@ -119,8 +119,7 @@ class Gathering:
         if kept is not None and is_same:
             self.arrays |= kept.first
         if is_kept:
-            gradients = cast("KeepingStep", step).kept_gradients()
-            self.arrays |= {f"gradient/{name}": sample(value) for name, value in gradients.items()}
+            self.arrays |= sampled_gradients(cast("KeepingStep", step).kept_gradients())
         return kept, changes
 
     def _updates(self) -> Updates:
@@ -244,18 +243,13 @@ def _of_statistics(engine: Engine, model: Model, trial: TrialSpec, batches: Batc
     found = []
     for weights in moved_statistics(model.weights, model.state):
         step = engine.build(msgspec.structs.replace(model, weights=weights), trial.scenario, trial.options)
-        found.append(Results(_gradient_arrays(step, step.prepare(batches.at(0))), ()))
+        found.append(Results(sampled_gradients(step.gradients(step.prepare(batches.at(0)))), ()))
     return found
 
 
 def _shapes(arrays: Arrays) -> dict[str, tuple[int, ...]]:
     """Return the shape of each array."""
     return {name: tuple(int(n) for n in value.shape) for name, value in arrays.items()}
-
-
-def _gradient_arrays(step: Step, batch: Any) -> Arrays:
-    """Return the gradient of each parameter on a batch."""
-    return {f"gradient/{name}": sample(value) for name, value in step.gradients(batch).items()}
 
 
 def _ran_arrays(step: Step, batches: list[Any]) -> Arrays:

@@ -62,7 +62,7 @@ class Updates:
             return
         gradients = self._step.gradients(batch)
         if not self._rows:
-            self.first = {f"gradient/{name}": sample(value) for name, value in gradients.items()}
+            self.first = sampled_gradients(gradients)
         if self._is_noisy:
             gradients = self._with_noise(batch, gradients)
         if not self._rows:
@@ -121,6 +121,11 @@ class Updates:
         if self._norms is not None:
             rows["norm"] = np.asarray(self._norms, np.float64)
         return rows | {f"position/{name}": places for name, places in self._positions.items()}
+
+
+def sampled_gradients(gradients: Arrays) -> Arrays:
+    """Return gradients by parameter as evidence has them: `gradient/NAME`, of large arrays a sample."""
+    return {f"gradient/{name}": sample(value) for name, value in gradients.items()}
 
 
 class Changes:
