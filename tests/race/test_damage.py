@@ -192,11 +192,14 @@ def test_what_came_to_nothing_is_done_again(race: Any, name: str, outcome: str) 
     folder = Path(race(*RACERS, max_rounds=1).path)
     lost(folder / name / "record.json", outcome)
     before = (folder / name / "record.json").read_bytes()
+    told = cautions(judge_comparison(folder))
+    assert f"Came to nothing: {name} ({outcome}). The same command with --resume does it again." in told
     events: list[Event] = []
     resumed = race(*RACERS, resume=True, observe=events.append)
     assert [one.again for one in events if isinstance(one, Prepared)] == [(name,)]
     assert [verdict.verdict for verdict in resumed.verdicts] == ["faster"]
     assert (folder / name / "record.earlier.json").read_bytes() == before
+    assert not any("came to nothing" in one.lower() for one in cautions(resumed))
 
 
 def test_what_a_round_lost_is_counted(race: Any) -> None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tests.explaining.test_causes import block, record
 
-from bakeoff.judge.rounds import CountedBlocks, frozen_cut, kept_blocks, pairs_of
+from bakeoff.judge.rounds import CountedBlocks, frozen_cut, kept_blocks, levels_of, pairs_of
 from bakeoff.spec.record import Record, Signals
 
 CALM = Signals(wall_ns=400_000_000, cpu_ns=400_000_000, foreign_share=0.0, cores=2)
@@ -84,3 +84,53 @@ def test_a_repeat_that_was_disturbed_again_stands_for_nothing() -> None:
         for one in sides:
             ((turn, counted),) = kept.blocks(one)
             assert (turn, counted.elapsed_ns) == (0, 10 * stands)
+
+
+def of_two_speeds(**changed: Any) -> list[Record]:
+    """Give ten rounds of two contenders, of which the third and the seventh took twice as long for both."""
+    records = []
+    for number in range(1, 11):
+        factor = 2 if number in (3, 7) else 1
+        for label, step_ns in (("a", 300), ("b", 200)):
+            made = timed(label, number, *[(step_ns + place) * factor for place in range(4)], **changed)
+            blocks = [msgspec.structs.replace(one, restore_ns=1, first_step=4) for one in made.blocks]
+            records.append(msgspec.structs.replace(made, blocks=blocks))
+    return records
+
+
+def test_rounds_that_took_longer_for_all_at_once_are_the_machine() -> None:
+    """Every turn of both rounds is found, by the planned turns, and a lost round is none."""
+    found = levels_of(["a", "b"], of_two_speeds(), ALL)
+    assert found is not None
+    assert (found.is_found, found.turns, found.rounds) == (True, 40, [3, 7])
+    assert found.changed == [(number, turn) for number in (3, 7) for turn in range(4)]
+    assert (found.low, found.high) == pytest.approx((2.0, 2.0), rel=0.01)
+    lost = [one for one in of_two_speeds() if one.trial.round_number != 3]
+    assert levels_of(["a", "b"], lost, ALL).changed == [(7, turn) for turn in range(4)]  # type: ignore[union-attr]
+
+
+def test_no_turns_of_two_tell_nothing_of_the_machine() -> None:
+    """Contenders one after another share no moment, training that went on changes by itself, and one has no other."""
+    whole = of_two_speeds()
+    apart = [msgspec.structs.replace(one, trial=msgspec.structs.replace(one.trial, resident=False)) for one in whole]
+    assert levels_of(["a", "b"], apart, ALL) is None
+    going_on = [
+        msgspec.structs.replace(one, blocks=[msgspec.structs.replace(b, restore_ns=None) for b in one.blocks])
+        for one in whole
+    ]
+    assert levels_of(["a", "b"], going_on, ALL) is None
+    assert levels_of(["a"], whole, ALL) is None
+    assert levels_of([], [], ALL) is None
+
+
+def test_a_round_that_others_disturbed_is_no_speed_of_the_machine() -> None:
+    """It is enough that the blocks of one contender were."""
+    busy = [
+        msgspec.structs.replace(one, blocks=[msgspec.structs.replace(b, signals=BUSY) for b in one.blocks])
+        if (one.trial.round_number, one.trial.contender.label) in ((3, "a"), (7, "b"))
+        else one
+        for one in of_two_speeds()
+    ]
+    found = levels_of(["a", "b"], busy, ALL)
+    assert found is not None
+    assert (found.is_found, found.changed) == (False, [])

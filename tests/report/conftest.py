@@ -26,6 +26,7 @@ from bakeoff.spec.record import DenormalCount, Memory
 from bakeoff.spec.trial import Entries, Inputs
 from bakeoff.spec.verdict import Certificate, Check, Interval, Verdict, VerdictKind
 from bakeoff.spec.workload import Size, Workload
+from bakeoff.stats.levels import LevelRatio, Levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -289,12 +290,17 @@ def noisy() -> Outcome:
         slow, steady=False, counters=BlockCounters(cores_used=1.9, minor_faults_per_step=560.2), gpu=[hot], late=LATE
     )
     pair = verdict("torch", "jax", "slower", 2.09, 1.98, 2.21, ratio_unflagged=2.03, blocks=168, flagged_blocks=9)
+    gained = LevelRatio(first="torch", second="jax", then=1.65, otherwise=2.2)
+    levels = Levels(
+        turns=56, changed=[(2, 4), (2, 5), (6, 6), (6, 7)], low=1.3, high=1.75, is_found=True, ratios=[gained]
+    )
     return outcome(
         [slow, JAX],
         [msgspec.structs.replace(pair, ratio_of_means=2.4)],
         calm=False,
         foreign_share=0.12,
         flagged_rounds=2,
+        levels=levels,
         damaged=["r03-jax: record.json is truncated"],
     )
 

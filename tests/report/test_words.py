@@ -18,6 +18,7 @@ from bakeoff.report.standings import ranked
 from bakeoff.report.words import machine_line
 from bakeoff.spec.trial import Entries
 from bakeoff.stats.dependence import Resemblance, Trend
+from bakeoff.stats.levels import LevelRatio, Levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,6 +130,31 @@ def test_rounds_that_follow_each_other_are_a_caution(decided: Outcome) -> None:
     assert any(
         "its step gets 40 % longer from the first turn to the last (in 5 rounds)" in one for one in cautions(changed)
     )
+
+
+def test_a_machine_that_changed_its_speed_is_a_caution_and_is_not_called_calm(decided: Outcome) -> None:
+    """How often and by how much, the ratios that it moved beyond the margin, and no claim of calm."""
+    pairs = [("jax", "torch", 0.5, 0.4), ("jax", "tensorflow", 0.81, 0.8)]
+    ratios = [LevelRatio(first=a, second=b, then=then, otherwise=otherwise) for a, b, then, otherwise in pairs]
+    changed = [(2, 6), (3, 3), (6, 6), (6, 7)]
+    levels = Levels(turns=80, changed=changed, low=1.31, high=1.88, is_found=True, ratios=ratios)
+    machine = msgspec.structs.replace(
+        decided, levels=levels, calm=True, flagged_rounds=0, foreign_share=0.004, rounds=10
+    )
+    (told,) = [one for one in cautions(machine) if "itself changed its speed" in one]
+    assert (
+        "in 4 of 80 turns (rounds 2, 3 and 6), beside no other process, all contenders took 1.3 to 1.9 times as long"
+        in told
+    )
+    assert "torch over jax is 2.0 in these turns and 2.5 in the others: verdicts take both together" in told
+    assert "over tensorflow" not in told
+    assert "tensorflow over" not in told
+    assert machine_line(machine).endswith(", its speed changed in 3 of 10 rounds (other processes 0.4 %)")
+    busy = msgspec.structs.replace(machine, calm=False, flagged_rounds=1)
+    assert ", its speed changed in 3 of 10 rounds, busy in 1 of 10 rounds (" in machine_line(busy)
+    steady = msgspec.structs.replace(machine, levels=msgspec.structs.replace(levels, is_found=False))
+    assert not any("itself changed its speed" in one for one in cautions(steady))
+    assert ", calm (" in machine_line(steady)
 
 
 @pytest.mark.parametrize(

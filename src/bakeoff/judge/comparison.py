@@ -19,6 +19,7 @@ from bakeoff.judge.rounds import (
     block_times,
     disturbed_turns,
     kept_blocks,
+    levels_of,
     pairs_of,
     repeated_turns,
     round_s,
@@ -40,7 +41,7 @@ from bakeoff.stats.progress import STOPPING
 from bakeoff.stats.sequential import decide
 from bakeoff.stats.warmup import mser5
 from bakeoff.store.files import read_comparison, read_end
-from bakeoff.store.results import Records, finished, last, of_contender, of_purpose, read_records
+from bakeoff.store.results import Records, finished, is_done_again, last, of_contender, of_purpose, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -122,9 +123,11 @@ def assess(
         flagged_rounds=flagged_rounds,
         round_s=round_s(timed),
         resemblance=resemblance(steps_by_round(_ranked(contenders), timed, kept)),
+        levels=levels_of(_ranked(contenders), timed, kept),
         clock_mhz=clock_range_mhz(timed),
         ended=ending,
         damaged=found.damaged,
+        again={name: record.outcome for name, record in records.items() if is_done_again(record)},
         gone={} if ending == "unfinished" else _gone(verdicts, contenders, timed, rounds),
     )
 

@@ -16,10 +16,11 @@ from bakeoff.judge.light import Light
 from bakeoff.judge.rounds import BlockTime
 from bakeoff.judge.scaling import Scaling
 from bakeoff.spec.comparison import Comparison, ContenderPlan
-from bakeoff.spec.record import Memory
+from bakeoff.spec.record import Memory, TrialOutcome
 from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.spec.verdict import Certificate, Interval, Verdict
 from bakeoff.stats.dependence import Resemblance, Trend
+from bakeoff.stats.levels import Levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,11 +159,15 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     resemblance: Resemblance | None = None
     """Of neighbouring rounds, of which every interval takes for granted that there is none beyond chance; None below 10
     common rounds."""
+    levels: Levels | None = None
+    """Turns in which all contenders were slower, or all faster, at once; None where no two took turns."""
     clock_mhz: tuple[float, float] | None = None
     """Lowest and highest mean clock of the processors, at the ends of timed trials."""
     ended: Ending = "unfinished"
     damaged: list[str] = []
     """A sentence for each record that is not used, with its file."""
+    again: dict[str, TrialOutcome] = {}
+    """How trials ended, by name, that came to nothing for what may have passed: `--resume` does them again."""
     gone: dict[str, list[int]] = {}
     """By label, the rounds of a comparison that has ended of which a contender has no record, and should have one."""
 

@@ -12,6 +12,7 @@ import msgspec
 from bakeoff.measure.contention import is_disturbed, is_flagged
 from bakeoff.spec.record import NS
 from bakeoff.stats.differences import ping_pong_difference, process_median, sequential_difference
+from bakeoff.stats.levels import Levels, machine_levels
 from bakeoff.stats.pairs import Pair
 from bakeoff.stats.progress import STOPPING
 from bakeoff.stats.warmup import mser5
@@ -219,6 +220,23 @@ def steps_by_round(ranked: Sequence[str], timed: Sequence[Record], kept: Counted
         }
         for label in ranked
     }
+
+
+def levels_of(ranked: Sequence[str], timed: Sequence[Record], kept: CountedBlocks) -> Levels | None:
+    """Return how often the machine changed its speed under all ranked contenders at once.
+
+    None where no two of them took turns, and where blocks went on training: then it is the steps that change.
+    """
+    found = {label: round_times(of_contender(timed, label), kept) for label in ranked}
+    rounds = [(number, one) for times in found.values() for number, one in times.items() if one.resident]
+    if not rounds or saved_step(timed) is None:
+        return None
+    by_turn = {
+        label: {(number, turn): s for number, one in times.items() if one.resident for turn, s in one.turns.items()}
+        for label, times in found.items()
+    }
+    disturbed = {(number, turn) for number, one in rounds for turn in one.flagged}
+    return machine_levels({label: mine for label, mine in by_turn.items() if mine}, disturbed)
 
 
 def round_s(timed: Sequence[Record]) -> float | None:

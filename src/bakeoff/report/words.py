@@ -28,7 +28,11 @@ def machine_line(outcome: Outcome) -> str:
     share = outcome.foreign_share
     load = "" if share is None else f" (other processes {percent(share)})"
     busy = f"busy in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}" if outcome.flagged_rounds else "busy"
-    return f"{machine_name(outcome)}, " + {True: "calm", False: busy, None: "noise unknown"}[outcome.calm] + load
+    states = [{True: "calm", False: busy, None: "noise unknown"}[outcome.calm]]
+    if outcome.levels is not None and outcome.levels.is_found:
+        changed = f"its speed changed in {len(outcome.levels.rounds)} of {count(outcome.rounds, 'round')}"
+        states = [changed] if outcome.calm else [changed, *states]
+    return ", ".join([machine_name(outcome), *states]) + load
 
 
 def machines_line(outcomes: Sequence[Outcome]) -> str:

@@ -13,6 +13,8 @@ in_blocks = partial(Mutant, "", "clock", "trial/blocks.py")
 in_built = partial(Mutant, "", "clock", "trial/built.py")
 in_energy = partial(Mutant, "", "clock", "race/stages/energy.py")
 in_counters = partial(Mutant, "", "clock", "judge/counters.py")
+in_levels = partial(Mutant, "", "clock", "stats/levels.py")
+in_rounds = partial(Mutant, "", "clock", "judge/rounds.py")
 in_scaling = partial(Mutant, "", "clock", "judge/scaling.py")
 
 ASKED = "unit/tests/measure/test_clock.py"
@@ -20,6 +22,8 @@ OF_SHORT = "unit/tests/race/test_short_clock.py"
 OF_STREAM = "unit/tests/race/test_stream.py"
 OF_ENERGY = "unit/tests/race/test_energy.py"
 OF_COUNTERS = "unit/tests/race/test_counters_by_hand.py"
+OF_LEVELS = "unit/tests/stats/test_levels.py"
+OF_ROUNDS = "unit/tests/race/test_rounds_by_hand.py"
 OF_EFFICIENCY = "unit/tests/race/test_efficiency_by_hand.py"
 
 MUTANTS = [
@@ -87,5 +91,30 @@ MUTANTS = [
         "replicas never straggle",
         [("- min(block.replicas_ns))", "- max(block.replicas_ns))")],
         {OF_EFFICIENCY: "test_replicas_straggle_by_the_median_of_what_their_own_times_differ_by"},
+    ),
+    in_levels(
+        "one contender's slow turns are the machine's",
+        [("np.where(is_absent, np.inf, ratios).min(axis=axis)", "np.where(is_absent, -np.inf, ratios).max(axis=axis)")],
+        {OF_LEVELS: "test_one_contender_alone_is_no_machine"},
+    ),
+    in_levels(
+        "slow processes that coincide by chance are the machine's",
+        [("return bool(as_common <= RULE.allowed and", "return bool(")],
+        {OF_LEVELS: "test_slow_processes_that_coincide_are_a_machine_in_five_percent_at_most"},
+    ),
+    in_levels(
+        "a pair's ratios at both speeds change places",
+        [("then=medians[0], otherwise=medians[1]", "then=medians[1], otherwise=medians[0]")],
+        {OF_LEVELS: "test_a_machine_with_two_speeds_is_found_with_its_turns_and_ratios"},
+    ),
+    in_rounds(
+        "turns that others disturbed are another speed of the machine",
+        [
+            (
+                "machine_levels({label: mine for label, mine in by_turn.items() if mine}, disturbed)",
+                "machine_levels({label: mine for label, mine in by_turn.items() if mine})",
+            )
+        ],
+        {OF_ROUNDS: "test_a_round_that_others_disturbed_is_no_speed_of_the_machine"},
     ),
 ]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
-from bakeoff.report.units import listed, percent
+from bakeoff.report.units import listed, percent, rounded
 from bakeoff.report.words import remarks
 from bakeoff.spec.text import count
 from bakeoff.spec.trial import KINDS
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
+    from bakeoff.stats.levels import LevelRatio, Levels
 
 _AIMS = {
     "size": [],
@@ -42,6 +46,7 @@ def _calm(outcome: Outcome) -> list[str]:
             f"The machine was not calm{seen}{load}. No block is dropped for its time; for narrower intervals stop "
             "other programs, or run again with --wait-for-calm."
         )
+    said += _speeds(outcome)
     is_begun = outcome.rounds or outcome.comparison.command
     if outcome.ended == "unfinished" and not outcome.rounds and _was_racing(outcome):
         said.append(
@@ -55,6 +60,42 @@ def _calm(outcome: Outcome) -> list[str]:
             "The comparison is not finished: these numbers are interim; the same command with --resume goes on."
         )
     return said
+
+
+def _speeds(outcome: Outcome) -> list[str]:
+    """Return that the machine changed its speed under all contenders at once, and what that did to ratios."""
+    levels = outcome.levels
+    if levels is None or not levels.is_found:
+        return []
+    times = " to ".join(dict.fromkeys(rounded(level) for level in (levels.low, levels.high)))
+    rounds = f"round{'s' if len(levels.rounds) > 1 else ''} {listed(map(str, levels.rounds))}"
+    said = (
+        f"The machine itself changed its speed: in {len(levels.changed)} of "
+        f"{count(levels.turns, 'turn')} ({rounds}), beside no other process, all contenders took {times} times as "
+        "long as in their median turn, at once. Other machines on the same host do so, and lowered clocks."
+    )
+    moved = [one for one in levels.ratios if abs(math.log(one.then / one.otherwise)) > math.log1p(_margin(outcome))]
+    moved.sort(key=lambda one: -abs(math.log(one.then / one.otherwise)))
+    pairs = listed(_then_and_otherwise(one) for one in moved[:_MOST_PAIRS])
+    said += f" By medians over turns {pairs}: verdicts take both together." if moved else ""
+    return [f"{said} Race again at another time, or on a machine that nobody shares, for narrower intervals."]
+
+
+_MOST_PAIRS = 3
+"""Those that it moved most; ten pairs of five contenders would be a table."""
+
+
+def _margin(outcome: Outcome) -> float:
+    """Return what counts as equal in this comparison."""
+    return outcome.comparison.procedure.margin
+
+
+def _then_and_otherwise(one: LevelRatio) -> str:
+    """Return a pair's ratio at both speeds, the slower one first as in verdicts."""
+    first, second, then, otherwise = one.first, one.second, one.then, one.otherwise
+    if otherwise < 1.0:
+        first, second, then, otherwise = second, first, 1.0 / then, 1.0 / otherwise
+    return f"{first} over {second} is {rounded(then)} in these turns and {rounded(otherwise)} in the others"
 
 
 def _was_racing(outcome: Outcome) -> bool:
@@ -105,13 +146,26 @@ def _sections(outcome: Outcome) -> list[Section]:
 def _data(outcome: Outcome) -> dict[str, Any]:
     """Return how calm the machine was, and the records that are not used."""
     names = ("calm", "foreign_share", "flagged_rounds", "clock_mhz")
-    return {"noise": {name: getattr(outcome, name) for name in names}, "damaged": outcome.damaged}
+    noise = {name: getattr(outcome, name) for name in names} | {"levels": _levels(outcome.levels)}
+    return {"noise": noise, "damaged": outcome.damaged, "again": outcome.again}
+
+
+def _levels(levels: Levels | None) -> dict[str, Any]:
+    """Return the changes of the machine's speed as numbers; null where no two contenders took turns."""
+    if levels is None:
+        return dict.fromkeys(("turns", "changed", "rounds", "low", "high", "is_found")) | {"ratios": []}
+    numbers = {name: getattr(levels, name) for name in ("turns", "rounds", "low", "high", "is_found")}
+    return numbers | {"changed": len(levels.changed), "ratios": [msgspec.structs.asdict(one) for one in levels.ratios]}
 
 
 def _damaged(outcome: Outcome) -> list[str]:
-    """Return the records that are not used, and the rounds that somebody has no record of."""
+    """Return the records that are not used, the trials that came to nothing, and the rounds that somebody lacks."""
     again = "The same command with --resume runs it again, or of a round another one in its stead."
     said = [f"Not used: {sentence}. {again}" for sentence in outcome.damaged]
+    if outcome.again:
+        trials = listed(f"{name} ({how})" for name, how in sorted(outcome.again.items()))
+        them = "it" if len(outcome.again) == 1 else "them"
+        said.append(f"Came to nothing: {trials}. The same command with --resume does {them} again.")
     for label, numbers in outcome.gone.items():
         which = f"round{'s' if len(numbers) > 1 else ''} {listed(map(str, numbers))}"
         said.append(
