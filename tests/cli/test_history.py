@@ -260,6 +260,17 @@ def test_a_change_that_is_one_is_told(outcomes: dict[str, Outcome]) -> None:
     assert not any(one.is_sure for one in still)
 
 
+def test_a_contender_that_never_ran_on_one_side_has_lost_no_settings(outcomes: dict[str, Outcome]) -> None:
+    """Its status and certificate differ, and no version or setting that was only never read there."""
+    before = outcomes["07d5"]
+    first, *others = before.contenders
+    unread = {"settings": {}, "versions": {}, "python": "", "inherited": {}}
+    never = msgspec.structs.replace(first, status="uncertified", certificate=None, **unread)
+    found = difference(before, msgspec.structs.replace(before, contenders=[never, *others]))
+    changes = {one.name: (one.before, one.after) for one in found.changed if one.contender == first.label}
+    assert changes == {"status": ("ranked", "uncertified"), "certificate": ("passed", None)}
+
+
 def test_diff_prints_both_sides_and_an_object(cli: Cli) -> None:
     """Ids and folders name comparisons; lines fit 80 columns; every key of the object is documented."""
     said = cli("diff", str(ELSEWHERE), "07d5", "--results", str(FIRST.parent))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -169,8 +169,16 @@ def _contenders(both: list[tuple[ContenderOutcome, ContenderOutcome]]) -> list[C
     return [
         Changed(subject="contender", contender=one.label, name=name, before=a, after=b)
         for one, other in both
-        for name, (a, b) in changed_facts(_facts(one), _facts(other)).items()
+        for name, (a, b) in changed_facts(*_facts_of_both(one, other)).items()
     ]
+
+
+def _facts_of_both(one: ContenderOutcome, other: ContenderOutcome) -> list[dict[str, Value]]:
+    """Return what a contender ran with on either side; where it did not run on one, what was asked of it alone."""
+    if one.settings and other.settings:
+        return [_facts(one), _facts(other)]
+    unread: dict[str, Any] = {"settings": {}, "versions": {}, "python": "", "inherited": {}}
+    return [_facts(msgspec.structs.replace(side, **unread)) for side in (one, other)]
 
 
 def _facts(one: ContenderOutcome) -> dict[str, Value]:
