@@ -16,6 +16,7 @@ from bakeoff.report.pictures.comparison import ratio_chart, step_time_chart
 from bakeoff.report.pictures.rows import CHARACTER, LINE, rows
 from bakeoff.report.standings import ranked, step_parts, step_unit
 from bakeoff.spec.errors import UsageError
+from bakeoff.stats.levels import Levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,20 @@ def test_flagged_blocks_have_another_shape(noisy: Outcome) -> None:
     assert kinds.count(comparison.FLAGGED) == 8
     svg = drawing(step_time_chart(noisy), name="one", is_on_page=True).svg
     assert comparison.FLAGGED in svg
+
+
+def test_blocks_at_another_speed_of_the_machine_have_a_shape_of_their_own(noisy: Outcome) -> None:
+    """Those of the turns that were found, and none where nothing is said of them."""
+    place = next((one.round_number, one.turn) for one in noisy.contenders[0].blocks if not one.flagged)
+    levels = Levels(turns=56, changed=[place], low=1.5, high=1.5, is_found=True)
+    noisy = msgspec.structs.replace(noisy, levels=levels)
+    there = [(one.round_number, one.turn) == place and not one.flagged for c in noisy.contenders for one in c.blocks]
+    kinds = [point["kind"] for point in comparison.blocks(noisy)]
+    assert [kind == comparison.CHANGED for kind in kinds] == there
+    assert any(there)
+    unfound = msgspec.structs.replace(levels, is_found=False)
+    silent = comparison.blocks(msgspec.structs.replace(noisy, levels=unfound))
+    assert comparison.CHANGED not in [point["kind"] for point in silent]
 
 
 def test_scale_starts_at_zero(undecided: Outcome) -> None:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from bakeoff.report.pictures import Chart, Look, Mark
 
 BLOCK, FLAGGED, BEYOND = "block", "block disturbed by other processes", "block beyond the scale"
-_BLOCK_SHAPES = {BLOCK: "M0,-0.8V0.8", FLAGGED: "diamond", BEYOND: "triangle-right"}
+CHANGED = "block at another speed of the machine"
+_BLOCK_SHAPES = {BLOCK: "M0,-0.8V0.8", FLAGGED: "diamond", CHANGED: "circle", BEYOND: "triangle-right"}
 _HEADROOM = 1.5
 """Blocks longer than this times the longest interval's end are drawn at the edge: they would squeeze all others."""
 _LOG_FROM = 20.0
@@ -217,11 +218,14 @@ def _end(point: Mark, name: str, otherwise: str) -> float:
 def blocks(outcome: Outcome) -> list[Mark]:
     """Return every block of every ranked contender; one beyond the scale stands at its end."""
     top = step_domain(outcome)[1]
+    levels = outcome.levels
+    changed = set(levels.changed) if levels is not None and levels.is_found else set()
     points = []
     for one in ranked(outcome):
         for block in one.blocks:
+            calm = CHANGED if (block.round_number, block.turn) in changed else BLOCK
             step = block.step_s * step_unit(outcome).per_base
-            seen = BEYOND if step > top else FLAGGED if block.flagged else BLOCK
+            seen = BEYOND if step > top else FLAGGED if block.flagged else calm
             points.append({"contender": one.label, "step": min(step, top), "kind": seen})
     return points
 
