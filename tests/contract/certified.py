@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-from contract_run import KNOWN, REFERENCE, clipped, reference
+from contract_run import KNOWN, LATER_STEPS, REFERENCE, clipped, reference
 
 from bakeoff.certify.certificate import certify
-from bakeoff.spec.trial import TrialSpec
 
 if TYPE_CHECKING:
     from bakeoff.certify.checks import Exhibit
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.verdict import Certificate
-
-CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec) if field.name == "certify_steps")
 
 IN_FLOAT64 = f"{REFERENCE} in float64"
 """The label of the evidence that contenders are held against."""
@@ -41,6 +37,6 @@ def certificate_of(
         size=loaded.size("reduced"),
         scenario=scenario,
         per_sample=clipped(workload, scenario),
-        steps=CERTIFY_STEPS + 1,
+        steps=LATER_STEPS + 1,
         program=program,
     )

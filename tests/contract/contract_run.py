@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from child_process import Child
 from contract_cases.messages import Answer, Job, Request
+from tests.drawn import later_steps
 
 from bakeoff import data
 from bakeoff.certify.checks import Exhibit
@@ -27,7 +28,7 @@ from bakeoff.spec.contender import Contender, parse_contender
 from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.per_sample import OPTION, PLAIN, PerSample
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.spec.trial import FIXED, Inputs, TrialSpec
+from bakeoff.spec.trial import CERTIFY_STEPS, FEW_CERTIFY_STEPS, FIXED, Inputs, TrialSpec
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import LoadedWorkload, load, names
 
@@ -100,6 +101,11 @@ WITH_ATTENTION = "text-transformer"
 LIVING = 3
 """How many processes are kept waiting for more work: a certificate takes a framework's, the same framework's in float64
 and the reference's, of which each holds up to 2 GB. With fewer each of them is started anew for every certificate."""
+
+
+LATER_STEPS = later_steps(CERTIFY_STEPS, FEW_CERTIFY_STEPS)
+"""Steps of a certificate behind its first: those of small models, or those of large ones in every second version of the
+sources, so that honest contenders pass and planted faults are caught with either."""
 
 
 class Session:
@@ -294,6 +300,7 @@ class Computed:
             batch_size=loaded.size("reduced").batch_size,
             seed=0,
             inputs_path=str(_inputs(workload)),
+            certify_steps=LATER_STEPS,
             learning_steps=loaded.workload.learning_steps if self._learns and path is None else 0,
             spreads=_spreads(loaded) if self._is_reference and path is None else (),
         )

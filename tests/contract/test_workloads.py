@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from certified import CERTIFY_STEPS, IN_FLOAT64, certificate_of
+from certified import IN_FLOAT64, certificate_of
 from contract_run import (
     DECLARED,
+    LATER_STEPS,
     LIMIT_S,
     MODES,
     PADDINGS,
@@ -55,7 +56,7 @@ def test_every_framework_computes_the_same_on_batches_of_many_lengths(
     framework: str, workload: str, padding: str
 ) -> None:
     """A framework gets its certificate where each batch is cut to its longest sample, or to its bucket's end."""
-    assert shapes_of(workload, padding, CERTIFY_STEPS + 1) > 1
+    assert shapes_of(workload, padding, LATER_STEPS + 1) > 1
     in_float64 = program(framework)
     certificate = certificate_of(
         computed(framework).padded(framework, workload, padding),
@@ -84,7 +85,7 @@ def test_gradients_have_room_for_the_statistics_of_a_padded_batch() -> None:
     Refused was TensorFlow in deepspeech2 with batch 4, whose program in float64 is right to 6e-14.
     """
     evidence = reference().exhibit(IN_FLOAT64, "deepspeech2", "train").evidence
-    held = allowed(evidence, "float32", "cpu", CERTIFY_STEPS + 1)
+    held = allowed(evidence, "float32", "cpu", LATER_STEPS + 1)
     assert 5e-3 < held.gradient < MOST
     assert held.output < 1e-4  # in evaluation nothing is taken from the batch
 
