@@ -44,6 +44,6 @@ def sources() -> str:
 
 
 def later_steps(many: int, few: int) -> int:
-    """Return the steps of certificates in this run: few in every second version of the sources; many where all is run."""
+    """Return the steps of a run's certificates: few in every second version of the sources; many where all is run."""
     is_whole = is_all() or os.environ.get("BAKEOFF_MUTANTS") == "all"
     return few if not is_whole and int(sources(), 16) % 2 else many
