@@ -10,6 +10,7 @@ import pytest
 from tests.explaining.test_causes import block, record
 
 from bakeoff.judge.rounds import CountedBlocks, frozen_cut, kept_blocks, levels_of, pairs_of
+from bakeoff.measure.contention import is_flagged
 from bakeoff.spec.record import Record, Signals
 
 CALM = Signals(wall_ns=400_000_000, cpu_ns=400_000_000, foreign_share=0.0, cores=2)
@@ -134,3 +135,24 @@ def test_a_round_that_others_disturbed_is_no_speed_of_the_machine() -> None:
     found = levels_of(["a", "b"], busy, ALL)
     assert found is not None
     assert (found.is_found, found.changed) == (False, [])
+
+
+def test_a_turn_that_others_disturbed_by_all_its_blocks_together_is_no_speed_of_the_machine() -> None:
+    """Ticks that are too few in each block alone are enough in both: "beside no other process" is not said of these."""
+    little = msgspec.structs.replace(CALM, wall_ns=100_000_000, cpu_ns=100_000_000, foreign_share=0.12)
+    assert not is_flagged(little)
+    beside = [
+        msgspec.structs.replace(one, blocks=[msgspec.structs.replace(b, signals=little) for b in one.blocks])
+        if one.trial.round_number in (3, 7)
+        else one
+        for one in of_two_speeds()
+    ]
+    assert levels_of(["a", "b"], beside, ALL).changed == []  # type: ignore[union-attr]
+
+
+def test_a_pair_that_is_never_formed_has_no_ratio_at_either_speed() -> None:
+    """As of contenders on other numbers of devices: "verdicts take both together" would speak of none."""
+    for never, ratios in ((set(), 1), ({("a", "b")}, 0)):
+        found = levels_of(["a", "b"], of_two_speeds(), ALL, never)
+        assert found is not None
+        assert (found.is_found, len(found.ratios)) == (True, ratios)

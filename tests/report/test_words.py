@@ -157,6 +157,28 @@ def test_a_machine_that_changed_its_speed_is_a_caution_and_is_not_called_calm(de
     assert ", calm (" in machine_line(steady)
 
 
+def test_other_processes_are_not_said_to_be_away_where_nobody_can_see_them(decided: Outcome) -> None:
+    """A system that does not count their time leaves open whether they are why the machine's speed changed."""
+    levels = Levels(turns=80, changed=[(2, turn) for turn in range(8)], low=1.3, high=1.3, is_found=True)
+    for share, beside in ((0.004, ", beside no other process, all contenders"), (None, ", all contenders")):
+        machine = msgspec.structs.replace(decided, levels=levels, foreign_share=share)
+        (told,) = [one for one in cautions(machine) if "itself changed its speed" in one]
+        assert f"in 8 of 80 turns (round 2){beside} took 1.3 times as long" in told
+
+
+def test_ratios_at_both_speeds_have_the_digits_that_tell_them_apart(decided: Outcome) -> None:
+    """What moved a ratio by more than the margin does not read as the same number twice."""
+    for then, otherwise, told in (
+        (2.0, 2.5, "2.0 in these turns and 2.5"),
+        (1.16, 1.24, "1.16 in these turns and 1.24"),
+    ):
+        ratio = LevelRatio(first="torch", second="jax", then=then, otherwise=otherwise)
+        levels = Levels(turns=80, changed=[(2, 6)], low=1.3, high=1.3, is_found=True, ratios=[ratio])
+        assert any(
+            f"torch over jax is {told}" in one for one in cautions(msgspec.structs.replace(decided, levels=levels))
+        )
+
+
 @pytest.mark.parametrize(
     ("stopped", "words"),
     [("futility", "given up"), ("budget", "the time budget has ended"), ("rounds", "all rounds that were asked for")],

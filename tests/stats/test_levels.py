@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
 
+from bakeoff.stats import levels as of_levels
 from bakeoff.stats.levels import Levels, machine_levels
 
 TURNS = 8
@@ -135,3 +137,17 @@ def test_the_same_times_give_the_same_finding() -> None:
     logs = noise(2, 10)
     logs[:, 3] += 0.4
     assert levels(logs) == levels(logs)
+
+
+def test_many_turns_are_judged_in_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random orders are drawn in parts, and all of them count: nine contenders in 200 rounds would take gigabytes."""
+    monkeypatch.setattr(of_levels, "_AT_ONCE", 100_000)
+    logs = noise(3, 20)
+    logs[:, 5:8] += 0.4
+    own = np.random.default_rng(7).permuted(np.repeat([[0.4] * 6 + [0.0] * 14], 3, axis=0), axis=1)[:, :, None]
+    tracemalloc.start()
+    found = [levels(logs).is_found, levels(noise(3, 20) + own).is_found]
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == [True, False]
+    assert peak_bytes < 10e6

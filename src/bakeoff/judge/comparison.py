@@ -123,7 +123,7 @@ def assess(
         flagged_rounds=flagged_rounds,
         round_s=round_s(timed),
         resemblance=resemblance(steps_by_round(_ranked(contenders), timed, kept)),
-        levels=levels_of(_ranked(contenders), timed, kept),
+        levels=levels_of(_ranked(contenders), timed, kept, never),
         clock_mhz=clock_range_mhz(timed),
         ended=ending,
         damaged=found.damaged,

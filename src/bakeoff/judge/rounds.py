@@ -19,7 +19,7 @@ from bakeoff.stats.warmup import mser5
 from bakeoff.store.results import finished, of_contender, of_purpose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from bakeoff.spec.record import Block, Record, Signals
 
@@ -222,21 +222,30 @@ def steps_by_round(ranked: Sequence[str], timed: Sequence[Record], kept: Counted
     }
 
 
-def levels_of(ranked: Sequence[str], timed: Sequence[Record], kept: CountedBlocks) -> Levels | None:
+def levels_of(
+    ranked: Sequence[str], timed: Sequence[Record], kept: CountedBlocks, never: Container[tuple[str, str]] = ()
+) -> Levels | None:
     """Return how often the machine changed its speed under all ranked contenders at once.
 
     None where no two of them took turns, and where blocks went on training: then it is the steps that change.
+    Pairs that are `never` formed have no ratio.
     """
     found = {label: round_times(of_contender(timed, label), kept) for label in ranked}
-    rounds = [(number, one) for times in found.values() for number, one in times.items() if one.resident]
-    if not rounds or saved_step(timed) is None:
+    if saved_step(timed) is None:
         return None
     by_turn = {
         label: {(number, turn): s for number, one in times.items() if one.resident for turn, s in one.turns.items()}
         for label, times in found.items()
     }
-    disturbed = {(number, turn) for number, one in rounds for turn in one.flagged}
-    return machine_levels({label: mine for label, mine in by_turn.items() if mine}, disturbed)
+    signals: dict[tuple[int, int], list[Signals]] = {}
+    for record in timed:
+        for turn, block in kept.blocks(record) if record.trial.resident else ():
+            signals.setdefault((record.trial.round_number, turn), []).append(block.signals)
+    disturbed = {turn for turn, theirs in signals.items() if is_disturbed(theirs)}
+    levels = machine_levels({label: mine for label, mine in by_turn.items() if mine}, disturbed)
+    if levels is None:
+        return None
+    return msgspec.structs.replace(levels, ratios=[r for r in levels.ratios if (r.first, r.second) not in never])
 
 
 def round_s(timed: Sequence[Record]) -> float | None:

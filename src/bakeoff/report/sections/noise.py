@@ -69,9 +69,10 @@ def _speeds(outcome: Outcome) -> list[str]:
         return []
     times = " to ".join(dict.fromkeys(rounded(level) for level in (levels.low, levels.high)))
     rounds = f"round{'s' if len(levels.rounds) > 1 else ''} {listed(map(str, levels.rounds))}"
+    beside = "" if outcome.foreign_share is None else ", beside no other process"
     said = (
         f"The machine itself changed its speed: in {len(levels.changed)} of "
-        f"{count(levels.turns, 'turn')} ({rounds}), beside no other process, all contenders took {times} times as "
+        f"{count(levels.turns, 'turn')} ({rounds}){beside}, all contenders took {times} times as "
         "long as in their median turn, at once. Other machines on the same host do so, and lowered clocks."
     )
     moved = [one for one in levels.ratios if abs(math.log(one.then / one.otherwise)) > math.log1p(_margin(outcome))]
@@ -95,7 +96,9 @@ def _then_and_otherwise(one: LevelRatio) -> str:
     first, second, then, otherwise = one.first, one.second, one.then, one.otherwise
     if otherwise < 1.0:
         first, second, then, otherwise = second, first, 1.0 / then, 1.0 / otherwise
-    return f"{first} over {second} is {rounded(then)} in these turns and {rounded(otherwise)} in the others"
+    digits = next((some for some in (2, 3) if rounded(then, some) != rounded(otherwise, some)), 4)
+    here, there = rounded(then, digits), rounded(otherwise, digits)
+    return f"{first} over {second} is {here} in these turns and {there} in the others"
 
 
 def _was_racing(outcome: Outcome) -> bool:
