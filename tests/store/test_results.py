@@ -210,6 +210,26 @@ def test_going_on_with_a_changed_framework_is_refused_by_its_folder(comparison_o
     assert continued(old, now).contenders == now.contenders
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        ("bakeoff run w a b --rounds 1", "bakeoff run w a b --rounds 5", "bakeoff run w a b --rounds 5"),
+        ("bakeoff run w a b --budget 20s", "bakeoff run w a b", "bakeoff run w a b"),
+        ("", "bakeoff run w a b", "bakeoff run w a b"),
+        ("bakeoff run w a b", "", "bakeoff run w a b"),
+        ("bakeoff run w a b", "bakeoff explain w a b", "bakeoff run w a b"),
+    ],
+)
+def test_what_is_gone_on_with_is_repeated_by_its_last_command(
+    comparison_of: Any, first: str, second: str, kept: str
+) -> None:
+    """The command says how long to go on: that of one round would repeat no race of five, nor go on with it.
+
+    A comparison that Python or `bakeoff explain` goes on with keeps the command that began it.
+    """
+    assert continued(comparison_of(command=first), comparison_of(command=second)).command == kept
+
+
 def test_another_machine_is_named(comparison_of: Any) -> None:
     """A fact that differs, or is new, is told with both values."""
     comparison = comparison_of()

@@ -259,6 +259,5 @@ def _search(request: Request, wanted: Search) -> tuple[Path, Search]:
         folder = new_folder(results, f"{wanted.plan.workload.name}-max-batch")
         return folder, msgspec.structs.replace(wanted, plan=msgspec.structs.replace(wanted.plan, id=folder.name))
     folder, before = resumable("search", results, searches.latest_like(results, wanted))
-    return folder, msgspec.structs.replace(
-        before, plan=continued(before.plan, on_gpu_of(before.plan, wanted.plan, request))
-    )
+    plan = continued(before.plan, on_gpu_of(before.plan, wanted.plan, request))
+    return folder, msgspec.structs.replace(before, plan=plan)

@@ -91,14 +91,24 @@ def continued(before: Comparison, wanted: Comparison) -> Comparison:
     anew = {name: getattr(wanted.procedure, name) for name in ANEW}
     if before.procedure.rules == FIRST_RULES:
         anew["aim"] = _FIRST_AIMS.get(wanted.procedure.aim, wanted.procedure.aim)
-    kept = {name: getattr(before, name) for name in ("id", "created_at", "bakeoff", "no_energy", "notices", "command")}
+    kept = {name: getattr(before, name) for name in ("id", "created_at", "bakeoff", "no_energy", "notices")}
     procedure = msgspec.structs.replace(before.procedure, **anew)
     # Records name contenders by the labels of the first run; the same contender may be written in another way now.
     plans = [
         msgspec.structs.replace(plan, contender=msgspec.structs.replace(plan.contender, label=first.contender.label))
         for plan, first in zip(wanted.contenders, before.contenders, strict=True)
     ]
-    return msgspec.structs.replace(wanted, procedure=procedure, contenders=plans, **kept)
+    command = _command(before.command, wanted.command)
+    return msgspec.structs.replace(wanted, procedure=procedure, contenders=plans, command=command, **kept)
+
+
+def _command(before: str, now: str) -> str:
+    """Return what repeats a comparison that is gone on with: it says how long to go on, which is what may change.
+
+    What only adds to a race, as `bakeoff explain` does, is not what repeats it.
+    """
+    adds = before and before.split()[:2] != now.split()[:2]
+    return before if adds or not now else now
 
 
 def _reference_of(comparison: Comparison) -> str:
