@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from bakeoff.cli.diff import _lines as diff_lines
 from bakeoff.cli.history import _lines
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.difference import difference
@@ -315,6 +316,23 @@ def test_diff_of_another_work_says_so(cli: Cli, tmp_path: Path) -> None:
     assert "Nothing is comparable." in said
     assert "Another batch size" in said
     assert "Step times" not in said
+
+
+def test_diff_names_the_option_that_makes_two_of_one_name(outcomes: dict[str, Outcome]) -> None:
+    """With --threads, which is in no label, torch is another contender: its option is told, and nothing is compared."""
+    before = outcomes["07d5"]
+    later = []
+    for one in before.contenders:
+        contender = one.plan.contender
+        contender = msgspec.structs.replace(contender, options={**contender.options, "threads": "7"})
+        later.append(msgspec.structs.replace(one, plan=msgspec.structs.replace(one.plan, contender=contender)))
+    after = msgspec.structs.replace(before, contenders=later)
+    said = " ".join(" ".join(diff_lines(before, after, difference(before, after))).split())
+    assert "Nothing is comparable: no contender is in both with the same options." in said
+    assert "torch: option threads 2 -> 7" in said
+    assert "Other options, so not held against each other: torch, jax, tensorflow." in said
+    assert "Only in" not in said
+    assert "Step times (95 % CI)" not in said
 
 
 def test_history_obeys_nothing_in_a_damaged_folder_s_name(cli: Cli, tmp_path: Path) -> None:

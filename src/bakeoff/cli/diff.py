@@ -28,6 +28,8 @@ _COMPARABLE = {
     "nothing": "Nothing is comparable.",
 }
 
+_NOBODY = "Nothing is comparable: no contender is in both with the same options."
+
 
 def diff(
     before: Annotated[str, typer.Argument(metavar="A", help="A comparison by its id, its end, or its folder.")],
@@ -69,20 +71,31 @@ def _lines(first: "Outcome", second: "Outcome", found: "Difference") -> list[str
     lines = [
         *columns([[mark, *_named(one)] for mark, one in (("A", first), ("B", second))]),
         "",
-        *wrapped(_COMPARABLE[found.comparable]),
+        *wrapped(_COMPARABLE[found.comparable] if found.steps or found.comparable == "nothing" else _NOBODY),
         *[line for reason in found.reasons for line in wrapped(reason)],
         "",
         *_changed(found),
     ]
-    for labels, name in ((found.only_before, "A"), (found.only_after, "B")):
-        if labels:
-            lines += ["", *wrapped(f"Only in {name}: {', '.join(labels)}.")]
+    lines += _apart(found)
     if found.comparable == "nothing":
         return lines
-    lines += ["", "Step times (95 % CI)", *_times(found)]
+    if found.steps:
+        lines += ["", "Step times (95 % CI)", *_times(found)]
     if found.pairs:
         level = level_of(one for pair in found.pairs for one in (pair.before, pair.after))
         lines += ["", f"Ratios{level}", *_ratios(first, second, found), "", *wrapped(TEST)]
+    return lines
+
+
+def _apart(found: "Difference") -> list[str]:
+    """Return which contenders have none beside them: they are not there, or have other options."""
+    alike = [label for label in found.only_before if label in found.only_after]
+    lines: list[str] = []
+    if alike:
+        lines += ["", *wrapped(f"Other options, so not held against each other: {', '.join(alike)}.")]
+    for labels, name in ((found.only_before, "A"), (found.only_after, "B")):
+        if only := [label for label in labels if label not in alike]:
+            lines += ["", *wrapped(f"Only in {name}: {', '.join(only)}.")]
     return lines
 
 

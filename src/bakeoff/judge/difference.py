@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from bakeoff.judge.change import Change, ratio_change, step_change
-from bakeoff.judge.likeness import HARDWARE, changed_facts, hardware_of, matched, work_of
+from bakeoff.judge.likeness import HARDWARE, changed_facts, contender_key, hardware_of, matched, work_of
 from bakeoff.spec.comparison import goal_of
 from bakeoff.spec.verdict import Interval, Verdict, mirrored
 
@@ -76,14 +76,22 @@ def difference(before: Outcome, after: Outcome) -> Difference:
     both = matched(before.contenders, after.contenders)
     known_before = {one.label for one, _ in both}
     known_after = {one.label for _, one in both}
+    only_before = [one for one in before.contenders if one.label not in known_before]
+    only_after = [one for one in after.contenders if one.label not in known_after]
     return Difference(
         comparable=level,
         reasons=_reasons(before, after, level),
-        changed=[*_work(before, after), *_procedure(before, after), *_machine(before, after), *_contenders(both)],
+        changed=[
+            *_work(before, after),
+            *_procedure(before, after),
+            *_machine(before, after),
+            *_contenders(both),
+            *_options(only_before, only_after),
+        ],
         steps=[_steps(one, other, level) for one, other in both],
         pairs=_pairs(before, after, both, level),
-        only_before=[one.label for one in before.contenders if one.label not in known_before],
-        only_after=[one.label for one in after.contenders if one.label not in known_after],
+        only_before=[one.label for one in only_before],
+        only_after=[one.label for one in only_after],
     )
 
 
@@ -179,6 +187,17 @@ def _facts_of_both(one: ContenderOutcome, other: ContenderOutcome) -> list[dict[
         return [_facts(one), _facts(other)]
     unread: dict[str, Any] = {"settings": {}, "versions": {}, "python": "", "inherited": {}}
     return [_facts(msgspec.structs.replace(side, **unread)) for side in (one, other)]
+
+
+def _options(only_before: list[ContenderOutcome], only_after: list[ContenderOutcome]) -> list[Changed]:
+    """Return the options that make contenders of one name two, as --threads does, which stands in no label."""
+    later: dict[str, dict[str, Value]] = {one.label: {**dict(contender_key(one.plan)[1])} for one in only_after}
+    return [
+        Changed(subject="contender", contender=one.label, name=f"option {name}", before=a, after=b)
+        for one in only_before
+        if one.label in later
+        for name, (a, b) in changed_facts({**dict(contender_key(one.plan)[1])}, later[one.label]).items()
+    ]
 
 
 def _facts(one: ContenderOutcome) -> dict[str, Value]:
