@@ -12,7 +12,7 @@ from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.suspects import predicted
 from bakeoff.judge.switches import KINDS, acts_on
 from bakeoff.spec.text import three_digits
-from bakeoff.spec.verdict import Interval, mirrored
+from bakeoff.spec.verdict import Interval, between
 
 if TYPE_CHECKING:
     from bakeoff.judge.explanation import Row, Status, Suspect
@@ -121,13 +121,10 @@ def _saved_s(label: str, race: SuspectRace) -> Interval | None:
 
 def _ratio(verdicts: Sequence[Verdict], one: str, other: str) -> Interval | None:
     """Return the step time of `other` over that of `one`; None where there is no interval."""
-    for verdict in verdicts:
-        if {verdict.first, verdict.second} == {one, other}:
-            pair = verdict if verdict.first == other else mirrored(verdict)
-            if pair.ratio is None or pair.low is None or pair.high is None:
-                return None
-            return Interval(estimate=pair.ratio, low=pair.low, high=pair.high)
-    return None
+    pair = between(verdicts, other, one)
+    if pair is None or pair.ratio is None or pair.low is None or pair.high is None:
+        return None
+    return Interval(estimate=pair.ratio, low=pair.low, high=pair.high)
 
 
 class _RowAfter(NamedTuple):

@@ -9,7 +9,7 @@ import msgspec
 from bakeoff.judge.change import Change, ratio_change, step_change
 from bakeoff.judge.likeness import HARDWARE, changed_facts, contender_key, hardware_of, matched, work_of
 from bakeoff.spec.comparison import goal_of
-from bakeoff.spec.verdict import Interval, Verdict, mirrored
+from bakeoff.spec.verdict import Interval, Verdict, between, mirrored
 
 if TYPE_CHECKING:
     from bakeoff.judge.likeness import Value
@@ -238,11 +238,10 @@ def _pairs(
 ) -> list[ComparedPair]:
     """Return every pair that both have."""
     labels = {one.label: other.label for one, other in both}
-    later = {(one.first, one.second): one for verdict in after.verdicts for one in (verdict, mirrored(verdict))}
     found = []
     for verdict in before.verdicts:
         turned = mirrored(verdict) if (verdict.ratio or 1.0) < 1.0 else verdict
-        other = later.get((labels.get(turned.first, ""), labels.get(turned.second, "")))
+        other = between(after.verdicts, labels.get(turned.first, ""), labels.get(turned.second, ""))
         if other is not None:
             change = None if level == "nothing" else ratio_change(turned, other)
             found.append(ComparedPair(before=turned, after=other, change=change))

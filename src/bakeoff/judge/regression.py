@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from bakeoff.spec.verdict import mirrored
+from bakeoff.spec.verdict import between
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
-    from bakeoff.spec.verdict import Verdict
 
 Regressed = Literal["slower", "not slower", "inconclusive"]
 
@@ -57,7 +56,7 @@ def worst(found: list[Regression]) -> Regressed:
 def _regression(outcome: Outcome, baseline: ContenderOutcome, other: ContenderOutcome, share: float) -> Regression:
     """Return one contender compared with the first."""
     absent = next((one for one in (baseline, other) if one.status != "ranked"), None)
-    verdict = _verdict(outcome, other.label, baseline.label)
+    verdict = between(outcome.verdicts, other.label, baseline.label)
     ratio = verdict.ratio if verdict else None
     low, high, level = (verdict.low, verdict.high, verdict.level) if verdict else (None, None, None)
     answer: Regressed = "inconclusive"
@@ -84,12 +83,3 @@ def _regression(outcome: Outcome, baseline: ContenderOutcome, other: ContenderOu
         high=high,
         level=level,
     )
-
-
-def _verdict(outcome: Outcome, first: str, second: str) -> Verdict | None:
-    """Return a pair's verdict, mirrored where needed so that it speaks of `first`."""
-    for verdict in outcome.verdicts:
-        for turned in (verdict, mirrored(verdict)):
-            if (turned.first, turned.second) == (first, second):
-                return turned
-    return None

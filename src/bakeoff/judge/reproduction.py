@@ -10,7 +10,7 @@ import msgspec
 
 from bakeoff.judge.outcome import ContenderOutcome
 from bakeoff.spec.published import RELATIVE, Declared, Figure, PublishedStudy, step_s
-from bakeoff.spec.verdict import Verdict, mirrored
+from bakeoff.spec.verdict import Verdict, between
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import PointOutcome, StudyOutcome
@@ -189,12 +189,9 @@ def _pair(
 
 def verdict_on(point: PointOutcome, first: str, second: str) -> Verdict | None:
     """Return the measured verdict on two rows, mirrored so that it speaks of the first; None without any ratio."""
-    labels = point.point.rows.get(first), point.point.rows.get(second)
-    for verdict in point.outcome.verdicts if point.outcome else ():
-        for turned in (verdict, mirrored(verdict)):
-            if (turned.first, turned.second) == labels and (turned.ratio is not None or not is_early(turned)):
-                return turned
-    return None
+    labels = (point.point.rows.get(row, "") for row in (first, second))
+    found = between(point.outcome.verdicts, *labels) if point.outcome else None
+    return None if found is None or (found.ratio is None and is_early(found)) else found
 
 
 def is_early(verdict: Verdict) -> bool:
