@@ -34,8 +34,6 @@ class Instruction(NamedTuple):
     """Computations that it runs: a fusion's, a loop's body."""
     op_name: str
     """What the framework has called it; empty where a pass of the compiler has made it, or dropped the name."""
-    op_type: str
-    """The framework's own operation, where the framework notes it."""
     elements: int
     """Of the result; of a tuple, of its first."""
     is_root: bool
@@ -99,7 +97,7 @@ _CALL = re.compile(rf"(?:calls|to_apply|body|condition|true_computation|false_co
 _CALLS = re.compile(r"(?:branch_computations|called_computations)=\{([^}]*)\}")
 _OPERAND = re.compile(r"%([\w.\-]+)")
 _TEXT = r'="((?:[^"\\]|\\.)*)"'
-_OP_NAME, _OP_TYPE = re.compile(f"op_name{_TEXT}"), re.compile(f"op_type{_TEXT}")
+_OP_NAME = re.compile(f"op_name{_TEXT}")
 _TARGET = re.compile(f"custom_call_target{_TEXT}")
 _METADATA = re.compile(r", metadata=\{(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\}")
 _SETTINGS = "backend_config="
@@ -141,7 +139,6 @@ def _instruction(line: str) -> Instruction | None:
         operands=tuple(_OPERAND.findall(rest, operation.end(), end)),
         calls=tuple(called),
         op_name=_first(_OP_NAME, tail),
-        op_type=_first(_OP_TYPE, tail),
         elements=_elements(rest),
         is_root=bool(root),
         target=_first(_TARGET, tail),

@@ -37,7 +37,6 @@ class Gpu(msgspec.Struct, frozen=True, kw_only=True):
     """Its index in NVML's order, which is that of nvidia-smi: "0"; of a MIG device "0:1"."""
     uuid: str
     name: str
-    memory_bytes: int | None
     free_bytes: int | None
 
     @property
@@ -157,7 +156,6 @@ def _gpu(pynvml: Any, handle: Any, place: str) -> Gpu:
         place=place,
         uuid=str(pynvml.nvmlDeviceGetUUID(handle)),
         name=str(pynvml.nvmlDeviceGetName(handle)),
-        memory_bytes=None if memory is None else int(memory.total),
         free_bytes=None if memory is None else int(memory.free),
     )
 

@@ -109,7 +109,8 @@ MAX_CONTENDERS = 9
 def check_family(pairs: int) -> None:
     """Raise ValueError unless there are boundaries for a family of this many pairs."""
     if not 1 <= pairs <= MAX_FAMILY:
-        msg = f"no boundaries for a family of {pairs} pairs: from 1 to {MAX_FAMILY}, which are 2 to 9 contenders"
+        most = f"{MAX_FAMILY}, which are 2 to {MAX_CONTENDERS} contenders"
+        msg = f"no boundaries for a family of {pairs} pairs: from 1 to {most}"
         raise ValueError(msg)
 
 

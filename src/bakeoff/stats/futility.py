@@ -89,12 +89,13 @@ def spread_of(differences: Sequence[float]) -> float:
     return min(float(array.std(ddof=1)), MEAN_DEVIATION_TO_SD * deviation)
 
 
-def resolution(differences: Sequence[float], rounds: int = LOOKS[-1]) -> float | None:
-    """Return the smallest difference that so many rounds can show, as a share: 0.03 is 3 %.
+def resolution(differences: Sequence[float]) -> float | None:
+    """Return the smallest difference that as many rounds as the last look has can show, as a share: 0.03 is 3 %.
 
-    It is the half-width of two contenders' interval. `differences` are log-ratios of rounds, `rounds` is one of LOOKS.
-    A ratio that differs from 1 by this share is found to differ in about half of all comparisons. None below 3 rounds.
+    It is the half-width of two contenders' interval then. `differences` are log-ratios of rounds. A ratio that differs
+    from 1 by this share is found to differ in about half of all comparisons. None below 3 rounds.
     """
     if len(differences) < MIN_VALUES:
         return None
-    return math.expm1(multiplier(rounds, 1, moderated=False) * spread_of(differences) / math.sqrt(rounds))
+    last = LOOKS[-1]
+    return math.expm1(multiplier(last, 1, moderated=False) * spread_of(differences) / math.sqrt(last))

@@ -83,13 +83,13 @@ def fixed_interval(values: Sequence[float], confidence: float) -> Interval | Non
     return signed_rank_interval(values, index)
 
 
-def absolute_interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:
-    """Return the median of positive values, one for each round, with the interval of their centre; None below 3.
+def absolute_interval(values: Sequence[float]) -> Interval | None:
+    """Return the median of positive values, one a round, with the 95 % interval of their centre; None below 3.
 
     The interval is computed on logarithms, because times vary in proportion. Disturbances make times asymmetric, so
     that the median may lie just outside of the signed-rank interval, which is then widened to include it.
     """
-    interval = fixed_interval([math.log(value) for value in values], confidence)
+    interval = fixed_interval([math.log(value) for value in values], 0.95)
     if interval is None:
         return None
     median = float(np.median(values))

@@ -30,9 +30,9 @@ class _Versioned(msgspec.Struct, frozen=True):
     version: int = VERSION
 
 
-def read_named(path: Path, most_bytes: int = MOST_NAMED_BYTES) -> str:
+def read_named(path: Path) -> str:
     """Return the text of a file that the user has named; raise as `read_bounded` does, and UnicodeDecodeError."""
-    return read_bounded(behind_links(path), most_bytes).decode()
+    return read_bounded(behind_links(path), MOST_NAMED_BYTES).decode()
 
 
 def stored(path: Path) -> bytes:

@@ -59,9 +59,6 @@ _TABLE: tuple[tuple[tuple[float, ...], tuple[int | None, ...]], ...] = (
 MAX_FAMILY = len(_TABLE)
 """The largest family with boundaries, 36: all pairs of 9 contenders, such as three frameworks in three tiers."""
 
-MAX_CONTENDERS = 9
-"""Whose pairs are MAX_FAMILY."""
-
 
 def check_family(pairs: int) -> None:
     """Raise ValueError unless there are boundaries for a family of this many pairs."""
