@@ -8,7 +8,7 @@ import msgspec
 
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import bounds, kind
-from bakeoff.report.units import Unit, quantity, rounded, tenths
+from bakeoff.report.units import PERCENT, quantity, rounded, tenths
 from bakeoff.spec.group import BOUND_TO
 from bakeoff.spec.text import count
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
     from bakeoff.judge.scaling import Scaling
     from bakeoff.spec.verdict import Interval
-
-PERCENT = Unit("%", 100.0)
 
 HEADS = ["on several devices", "devices", "threads of each", "samples/s", "efficiency, %", "95 % CI", "overhead, %"]
 TRACED = "in collectives, %"
