@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 CUT_ROUNDS = 2
 """Rounds whose warm-ups are searched for their end; the longest is frozen for all contenders."""
 
-
 PAUSE = 10.0
 """From one round's start to the next, longer than this times what the round's processes take is a pause: the comparison
 was gone on with later. What else takes time, starting and ending processes, takes less than a round."""

@@ -10,7 +10,7 @@ from bakeoff.certify.checksum import farthest
 from bakeoff.certify.errors import relative
 from bakeoff.certify.tolerances import SCALED, UNIT_ROUNDOFF, Allowed, allowed, is_measured, stream_allowed
 from bakeoff.judge.certificate import reference_of
-from bakeoff.judge.tied_blocks import BLOCK_OFF, TIMES_ITSELF, leaving_out, other_in_blocks
+from bakeoff.judge.tied_blocks import BLOCK_OFF, TIMES_ITSELF, leaving_out, other_in_blocks, repeats_itself
 from bakeoff.store.results import finished, last, of_contender, of_purpose
 from bakeoff.workloads.schedules import rate
 
@@ -220,7 +220,7 @@ def _other_when_repeated(plan: ContenderPlan, timed: Sequence[Record], most: Seq
     known = [record for record in timed if record.tie and (record.tie.repeated_off is not None or record.tie.stuck)]
     blocks = [tie for tie in _ties(known) if tie.block_off is not None]
     elsewhere = [list(_left_elsewhere(record)) for record in known]
-    if all(elsewhere) or (blocks and all(map(_repeats_itself, blocks))):
+    if all(elsewhere) or (blocks and all(map(repeats_itself, blocks))):
         yield from (text for texts in elsewhere for text in texts)
 
 
@@ -235,18 +235,13 @@ def _left_elsewhere(record: Record) -> Iterator[str]:
         which = f"{tie.stuck[0]} as it was" if count == 1 else f"{count} arrays as they were, {tie.stuck[0]} among them"
         yield f"{what}leave {which}, which they changed in the warm-up: it trains less by then"
     most = max(REPEATED_OFF, TIMES_ITSELF * (tie.fenced_off or 0.0))
-    if _repeats_itself(tie):
+    if repeats_itself(tie):
         most = stream_allowed(joins_steps=record.trial.joins_steps)
     if tie.repeated_off is not None and tie.repeated_off > most:
         yield (
             f"{what}leave other parameters or running statistics than in the warm-up (off by {tie.repeated_off:.2g} of "
             f"what they change, allowed {most:.2g}): its later steps do other work"
         )
-
-
-def _repeats_itself(tie: Tie) -> bool:
-    """Return whether the process left the same bits twice, from the same state."""
-    return 0.0 in (tie.block_off, tie.fenced_off)
 
 
 def _in_blocks(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], outputs: float) -> Iterator[str]:

@@ -40,10 +40,14 @@ def other_in_blocks(timed: Sequence[Record], outputs: float) -> Iterator[str]:
     """
     held = [record for record in timed if record.tie is not None and record.tie.block_off is not None]
     found = [text for record in held if (text := _of_block(record, outputs))]
-    ties = [record.tie for record in held if record.tie]
-    repeats_itself = all(not tie.losses or tie.block_off == 0.0 or tie.fenced_off == 0.0 for tie in ties)
-    if found and (len(found) == len(held) or repeats_itself):
+    is_exact = all(not record.tie.losses or repeats_itself(record.tie) for record in held if record.tie)
+    if found and (len(found) == len(held) or is_exact):
         yield found[0]
+
+
+def repeats_itself(tie: Tie) -> bool:
+    """Return whether the process left the same bits twice, from the same state."""
+    return 0.0 in (tie.block_off, tie.fenced_off)
 
 
 def leaving_out(timed: Sequence[Record]) -> Iterator[str]:
