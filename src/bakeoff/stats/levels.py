@@ -34,11 +34,13 @@ class LevelRule(msgspec.Struct, frozen=True, kw_only=True):
     smallest_share: float = 0.05
     """Of all turns; fewer move no interval."""
     shuffles: int = 1999
+    """Random orders of each contender's rounds, against which these are held."""
     beyond_chance: float = 1.5
-    """At least as many times more such turns than in the orders' mean: without it machines of one speed whose blocks
+    """Times as many such turns as in these orders on average, at least: without it machines of one speed whose blocks
     vary by 30 % were found in up to 6 % (benchmarks/levels.py)."""
     allowed: int = 99
-    """As many of these may have as much in common where that is said to be rare: (99 + 1) / (1999 + 1) is 5 %."""
+    """Orders in which contenders may have as much in common where that is said to be rare: (99 + 1) / (1999 + 1) is
+    5 %."""
 
 
 RULE = LevelRule()
@@ -68,7 +70,8 @@ class Levels(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the machine is said to have changed its speed: these turns are enough to matter, and contenders go
     together more than in 95 % of random orders of each one's rounds."""
     ratios: list[LevelRatio] = []
-    """Of the pairs that ran in as many turns of both kinds; empty where nothing is found."""
+    """Of each pair that ran in `LevelRule.fewest_turns` of these turns at least, and in as many others; empty where
+    nothing is found."""
 
     @property
     def rounds(self) -> list[int]:
