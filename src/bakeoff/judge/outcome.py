@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 Status = Literal["ranked", "uncertified", "refused", "failed", "pending"]
 """ranked: certified and timed.  uncertified: no passing certificate, so never ranked.  refused: its timer failed the
-self-test, its clock disagrees with the counters around its blocks, its steps are faster than the machine's peak allows,
-or its timed trials did not compute what was certified, so no time of it can be trusted.
+self-test, its clock disagrees with the counters around its blocks or is its engine's own, its steps are faster than the
+machine's peak allows, or its timed trials did not compute what was certified, so no time of it can be trusted.
 failed: certified, but no round was finished.  pending: its turn has not come (an interrupted comparison)."""
 
 

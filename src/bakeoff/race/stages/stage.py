@@ -93,8 +93,8 @@ class Session:
     def warm_up(self, steps: int | None = None) -> list[int]:
         """Build the step and warm it up, by so many steps or as long as it takes; return each warm step's time in ns.
 
-        Of long steps, few are enough. Where the shapes of batches differ, two passes over
-        them: the first one compiles, the second one tells how long steps are.
+        Of long steps, few are enough. Where the shapes of batches differ, it runs two passes over them at least: the
+        first one compiles, the second one tells how long steps are.
         """
         self.tell("building")
         self.ask(protocol.Build())
