@@ -234,7 +234,7 @@ def test_a_control_that_moves_is_warned_of(explained: Explanation) -> None:
     moved = msgspec.structs.replace(control, saved_s=Interval(estimate=1e-3, low=5e-4, high=2e-3))
     assert not [said for said in data_of(with_suspects(explained, control))["warnings"] if "control" in said]
     (said,) = [one for one in data_of(with_suspects(explained, moved))["warnings"] if "control" in one]
-    assert said.startswith("jax: the negative control (malloc=settled) has changed the step time")
+    assert said.startswith("jax: the control (malloc=settled) has changed the step time")
     assert "control: moved" in printed(with_suspects(explained, moved))
 
 

@@ -149,7 +149,7 @@ class Suspect(msgspec.Struct, frozen=True, kw_only=True):
     switch: str = ""
     """OPTION=VALUE; empty where nothing turns it."""
     is_control: bool = False
-    """A switch that should not matter for the row: the negative control."""
+    """A switch that should not matter for the row: the control."""
     at_most_s: float = 0.0
     """How much of the step the switch can save, if the row alone changes: the row's difference."""
     saved_s: Interval | None = None

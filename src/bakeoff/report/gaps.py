@@ -186,7 +186,7 @@ def suspect_of(explanation: Explanation, gap: Gap, row: Row) -> Suspect | None:
 
 
 def suspects_of(explanation: Explanation, gap: Gap) -> list[Suspect]:
-    """Return the suspects of a pair, without its negative controls."""
+    """Return the suspects of a pair, without its controls."""
     pair = {gap.first, gap.second}
     return [one for one in explanation.suspects if {one.first, one.second} == pair and not one.is_control]
 

@@ -60,9 +60,9 @@ def _without_empty(table: Table) -> Table:
 
 
 def cautions(explanation: Explanation) -> list[str]:
-    """Return which negative controls have changed a step: then others may have changed it by the same way."""
+    """Return which controls have changed a step: then others may have changed it by the same way."""
     return [
-        f"{one.label}: the negative control ({one.switch or one.cause}) has changed the step time, which it should "
+        f"{one.label}: the control ({one.switch or one.cause}) has changed the step time, which it should "
         "not: nothing of its race is confirmed that saves less than ten times as much."
         for one in explanation.suspects
         if one.is_control and has_moved(one.saved_s)
