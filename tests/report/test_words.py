@@ -150,6 +150,13 @@ def test_a_machine_that_changed_its_speed_is_a_caution_and_is_not_called_calm(de
     assert "over tensorflow" not in told
     assert "tensorflow over" not in told
     assert machine_line(machine).endswith(", its speed changed in 3 of 10 rounds (other processes 0.4 %)")
+    more = [LevelRatio(first="jax", second=f"{n}", then=1.0 + n / 10, otherwise=1.0) for n in range(1, 6)]
+    (told,) = [
+        one
+        for one in cautions(msgspec.structs.replace(machine, levels=msgspec.structs.replace(levels, ratios=more)))
+        if "itself changed its speed" in one
+    ]
+    assert re.findall(r"jax over (\d) is", told) == ["5", "4", "3"]  # those that it moved most
     busy = msgspec.structs.replace(machine, calm=False, flagged_rounds=1)
     assert ", its speed changed in 3 of 10 rounds, busy in 1 of 10 rounds (" in machine_line(busy)
     steady = msgspec.structs.replace(machine, levels=msgspec.structs.replace(levels, is_found=False))

@@ -63,6 +63,14 @@ def test_a_machine_that_was_faster_at_times_is_found() -> None:
     assert found.high < 1 / 1.3
 
 
+def test_turns_count_from_a_fifth_on() -> None:
+    """What is longer, or shorter, by less is within what calm blocks vary by."""
+    logs = noise(2, 20, block=0.001, process=0.001)
+    for number, factor in ((4, 1.18), (6, 1.22), (9, 1 / 1.18), (13, 1 / 1.22)):
+        logs[:, number - 1] += np.log(factor)
+    assert levels(logs).rounds == [6, 13]
+
+
 def test_one_contender_alone_is_no_machine() -> None:
     """However often one is slow, and by how much, while another is not."""
     logs = noise(3, 10)
@@ -101,6 +109,12 @@ def test_slow_processes_that_coincide_are_a_machine_in_five_percent_at_most() ->
     assert found / 300 <= 0.07
 
 
+def test_wild_blocks_of_one_speed_are_no_machine() -> None:
+    """Blocks that vary by 30 % are often longer together; only half as many turns again as by chance are a finding."""
+    found = sum(levels(noise(2, 5, block=0.3, process=0.1, seed=seed)).is_found for seed in range(100))
+    assert found / 100 <= 0.02
+
+
 @pytest.mark.parametrize(("contenders", "rounds", "least"), [(2, 10, 0.5), (3, 8, 0.5), (5, 20, 0.8)])
 def test_speeds_that_last_for_a_round_are_found(contenders: int, rounds: int, least: float) -> None:
     """A fifth of the time is 1.4 times as slow, for a round's length on average."""
@@ -124,6 +138,7 @@ def test_contenders_that_rest_are_not_asked() -> None:
         name: {(n, t): float(np.exp(logs[place, n, t])) for n in range(rounds) for t in range(TURNS)}
         for place, (name, rounds) in enumerate([("a", 12), ("b", 12), ("c", 5)])
     }
+    times["c"] |= {(8, t): float(np.exp(logs[2, 8, t])) for t in range(3)}  # too few of these turns for a ratio
     found = machine_levels(times)
     assert found is not None
     assert (found.is_found, found.rounds) == (True, [8, 9])
