@@ -213,7 +213,7 @@ def test_threads_that_spin_are_told_from_threads_that_work() -> None:
     (cause,) = found(host(1.0, idle_ms=3.0), counters=busy(1.9))
     assert cause.name == "spinning threads"
     assert cause.numbers["cores_explained"] == pytest.approx(2 * (1.0 - 0.35))
-    assert found(host(1.0, idle_ms=3.0), counters=busy(1.45))[0].name == "waiting threads"
+    assert [cause.name for cause in found(host(1.0, idle_ms=3.0), counters=busy(1.45))] == ["waiting threads"]
     assert found(host(1.0, idle_ms=0.5), counters=busy(1.8)) == []
 
 
@@ -276,7 +276,7 @@ def test_a_clock_is_held_against_the_others() -> None:
     assert found(records=[record("torch", calm, clock_mhz=2550.0), fast]) == []
 
 
-@pytest.mark.parametrize(("last_ns", "names"), [(980, ["host-bound steps"]), (400, [])])
+@pytest.mark.parametrize(("last_ns", "names"), [(980, ["host-bound steps"]), (910, ["host-bound steps"]), (890, [])])
 def test_a_device_that_waits_for_the_host_is_told_by_when_dispatch_ends(last_ns: int, names: list[str]) -> None:
     """Where the last step is dispatched just before a block's end, nothing was queued."""
     on_gpu = planned("torch", device="cuda")

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bakeoff.judge.light import FEWEST_BLOCKS, Peak, bytes_per_s, light_of, macs_per_s, peak_of
+from bakeoff.judge.light import Peak, bytes_per_s, light_of, macs_per_s, peak_of
 from bakeoff.spec.peaks import PeakReading, Timing, Work
 
 PEAK = Peak(
@@ -62,7 +62,7 @@ def test_a_peak_from_beside_other_processes_refuses_what_is_far_beyond(times: fl
 
 def test_a_peak_of_few_blocks_from_beside_other_processes_refuses_nothing() -> None:
     """One that was held up in its first block ended there, and a step came at 230 times what it had reached."""
-    cut = msgspec.structs.replace(PEAK, calm=False, blocks=FEWEST_BLOCKS - 1)
+    cut = msgspec.structs.replace(PEAK, calm=False, blocks=8)  # three of one size, and five more
     light = light_of(CONVOLUTION, cut, CONVOLUTION.least_macs / 230.0 / PEAK.macs_per_s)
     assert light is not None
     assert light.finding

@@ -106,6 +106,16 @@ def test_a_loaded_machine_is_no_short_clock(late: int, says: str) -> None:
     assert (says in found) if says else not found
 
 
+@pytest.mark.parametrize(
+    ("blocks", "missing_ns", "is_found"), [(5, 2_100_000, True), (5, 1_900_000, False), (4, 9_000_000, False)]
+)
+def test_few_blocks_and_two_milliseconds_show_nothing(blocks: int, missing_ns: int, *, is_found: bool) -> None:
+    """What lies between two readings is no part of a short block, and a process may be suspended in some."""
+    parts: dict[str, Any] = {"lead_ns": 0, "restore_ns": None, "asked_ns": 0, "elapsed_ns": 20_000_000}
+    around = SimpleNamespace(wall_ns=20_000_000 + missing_ns)
+    assert bool(found_in([SimpleNamespace(**parts, signals=around) for _ in range(blocks)])) == is_found
+
+
 def test_asking_what_was_compiled_makes_no_clock_short() -> None:
     """Jittor is asked for 3 ms before each timed part, which are not 5 % of a short one."""
     parts: dict[str, Any] = {"lead_ns": 10_000_000, "restore_ns": None, "elapsed_ns": 50_000_000}
