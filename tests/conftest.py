@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tests.drawn import VARIABLE, first, is_all, is_named, sources
 from tests.gpu.pretended import L4, PretendedGpus, compiled, pretend
 
@@ -24,6 +25,10 @@ from bakeoff.race import remembered
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
+
+# On a busy machine an example may take any time: how long it took is no finding about the code.
+settings.register_profile("bakeoff", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("bakeoff")
 
 ROOT = Path(__file__).parent.parent
 FRAMEWORKS = {name: found for name, found in frameworks().items() if found.info.listed}
