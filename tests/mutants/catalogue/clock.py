@@ -99,7 +99,7 @@ MUTANTS = [
     ),
     in_levels(
         "slow processes that coincide by chance are the machine's",
-        [("return bool(as_common <= RULE.allowed and", "return bool(")],
+        [("return as_common <= RULE.allowed and", "return")],
         {OF_LEVELS: "test_slow_processes_that_coincide_are_a_machine_in_five_percent_at_most"},
     ),
     in_levels(
@@ -109,12 +109,7 @@ MUTANTS = [
     ),
     in_rounds(
         "turns that others disturbed are another speed of the machine",
-        [
-            (
-                "machine_levels({label: mine for label, mine in by_turn.items() if mine}, disturbed)",
-                "machine_levels({label: mine for label, mine in by_turn.items() if mine})",
-            )
-        ],
+        [("by_turn.items() if mine}, disturbed)", "by_turn.items() if mine})")],
         {OF_ROUNDS: "test_a_round_that_others_disturbed_is_no_speed_of_the_machine"},
     ),
 ]
