@@ -49,10 +49,10 @@ def compiling(records: Sequence[Record]) -> Compiling | None:
     uncached = [record for record in timed if not record.trial.cache]
     if not timed:
         return None
-    found = cold or ([] if uncached and _found_all(uncached) else timed)
+    is_own = bool(uncached) and not _found_all(uncached)
     counts = [record.compilations for record in timed if record.compilations is not None]
     return Compiling(
-        cold=_start(uncached if uncached and not _found_all(uncached) else found),
+        cold=_start(uncached if is_own else cold or ([] if uncached else timed)),
         warm=_start(warm) if warm else None,
         count=max(counts, default=None),
         again=_again(timed),
