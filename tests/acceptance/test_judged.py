@@ -197,3 +197,13 @@ def test_the_interval_of_quickest_quarters_is_of_95_percent() -> None:
     """One round of ten is quicker: three and more of ten that are drawn again are it in 7 %, four in 1.3 % of draws."""
     found = quickest([[1.0]] * 10, [[0.9], *[[1.0]] * 9])
     assert (found.estimate, found.low, found.high) == pytest.approx((1.0, 0.925, 1.0))
+
+
+def test_a_step_beyond_the_peak_fails_although_a_race_would_only_warn() -> None:
+    """An acceptance asks for no more than was reached here; up to twice of it a race believes."""
+    peak = Peak(device="cpu", precision="float32", threads="2", macs_per_s=4e9, macs_by="torch")
+    rates = {"macs_per_s": 5e9, "macs_share": 1.25, "bytes_share": None, "least_share": 1.25}
+    beyond = Light(peak=peak, macs=1, least_macs=1, bytes=1, beyond_cache_bytes=0, finding="too fast", **rates)  # type: ignore[arg-type]
+    assert not beyond.is_refused
+    found = acceptance.light(outcome([msgspec.structs.replace(TORCH, light=beyond)], []))
+    assert (found.state, found.found) == ("failed", "torch: too fast")

@@ -18,6 +18,7 @@ from bakeoff.cli.history import _lines
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.difference import difference
 from bakeoff.judge.past import RatioStep, histories
+from bakeoff.spec.verdict import mirrored
 from bakeoff.stats.steps import LEVEL
 from bakeoff.store.files import read_comparison, write_comparison
 
@@ -344,3 +345,73 @@ def test_history_obeys_nothing_in_a_damaged_folder_s_name(cli: Cli, tmp_path: Pa
     assert "left out: " in said
     assert "odd\\x1b[31m" in said
     assert "\x1b" not in said
+
+
+def test_a_difference_goes_from_the_first_comparison_to_the_second(outcomes: dict[str, Outcome]) -> None:
+    """Every pair is turned so that its ratio was at least 1, and has changed by the later ratio over the earlier."""
+    found = difference(outcomes["07d5"], outcomes["683b"])
+    assert found.pairs
+    for pair in found.pairs:
+        assert pair.before.ratio >= 1
+        assert (pair.before.first, pair.before.second) == (pair.after.first, pair.after.second)
+        assert pair.change.factor.estimate == pytest.approx(pair.after.ratio / pair.before.ratio)
+
+
+def test_a_difference_names_who_is_in_one_of_both_alone(outcomes: dict[str, Outcome]) -> None:
+    """A contender that the other comparison lacks, on the side that has it."""
+    whole = outcomes["07d5"]
+    gone, *others = whole.contenders
+    pairs = [one for one in whole.verdicts if gone.label not in (one.first, one.second)]
+    fewer = msgspec.structs.replace(whole, contenders=others, verdicts=pairs)
+    for before, after, alone in ((whole, fewer, ([gone.label], [])), (fewer, whole, ([], [gone.label]))):
+        found = difference(before, after)
+        assert (found.only_before, found.only_after) == alone
+
+
+def test_other_numbers_of_the_same_source_are_a_reason_for_care(outcomes: dict[str, Outcome]) -> None:
+    """The source's name may stay as it was."""
+    before = outcomes["07d5"]
+    data = msgspec.structs.replace(before.comparison.data, sha256="0" * 64)
+    assert any(one.startswith("Other data") for one in difference(before, changed(before, data=data)).reasons)
+    assert not any(one.startswith("Other data") for one in difference(before, before).reasons)
+
+
+def test_a_history_is_the_same_whoever_was_named_first(outcomes: dict[str, Outcome]) -> None:
+    """A later comparison with its contenders in another order goes on with the row of the pair."""
+    before, later = outcomes["07d5"], outcomes["683b"]
+    turned = msgspec.structs.replace(later, verdicts=[mirrored(one) for one in later.verdicts])
+    rows, other = histories([before, later]), histories([before, turned])
+    assert [len(row.entries) for row in rows] == [len(row.entries) for row in other]
+    for one, two in zip(rows, other, strict=True):
+        assert (one.first, one.second) == (two.first, two.second)
+        ratios = [[entry.verdict.ratio for entry in row.entries] for row in (one, two)]
+        assert ratios[0] == pytest.approx(ratios[1])
+
+
+def test_an_entry_has_changed_by_its_ratio_over_the_one_before(outcomes: dict[str, Outcome]) -> None:
+    """A pair that has become further apart has a factor above 1."""
+    rows = [row for row in histories(outcomes.values()) if len(row.entries) > 1]
+    assert rows
+    for row in rows:
+        first, second = row.entries
+        assert first.ratio_change is None
+        assert second.ratio_change.factor.estimate == pytest.approx(second.verdict.ratio / first.verdict.ratio)
+
+
+def test_other_data_has_a_history_of_its_own(outcomes: dict[str, Outcome]) -> None:
+    """Other numbers are another work, although their source has the same name."""
+    data = msgspec.structs.replace(outcomes["683b"].comparison.data, sha256="0" * 64)
+    found = histories([outcomes["07d5"], changed(outcomes["683b"], data=data)])
+    assert all(len(row.entries) == 1 for row in found)
+
+
+def test_each_entry_has_changed_from_the_one_before_it(outcomes: dict[str, Outcome]) -> None:
+    """A third comparison that is as the second was has changed in nothing, however far both are from the first."""
+    second = changed(outcomes["683b"], bakeoff="9.9.0")
+    third = changed(second, created_at="2099-01-01T00:00:00Z")
+    rows = [row for row in histories([outcomes["07d5"], second, third]) if len(row.entries) == 3]
+    assert rows
+    for row in rows:
+        assert "bakeoff" in row.entries[1].changed
+        assert row.entries[2].changed == {}
+        assert row.entries[2].ratio_change.factor.estimate == 1.0

@@ -9,7 +9,7 @@ import pytest
 from tests.explaining.test_causes import block, record
 from tests.report.conftest import JAX, TORCH, comparison, plan, verdict
 
-from bakeoff.judge.scaling import Scaling, scalings
+from bakeoff.judge.scaling import Scaling, scalings, siblings
 from bakeoff.spec.explained import Share, Traced
 from bakeoff.spec.record import Record
 
@@ -70,3 +70,12 @@ def test_collectives_have_the_mean_over_rounds_of_all_that_they_take_of_a_step()
     assert (three.collectives, three.collectives_interval is None) == (pytest.approx(0.2), False)
     assert known(*rounds, traced(3, ("communication", 0.4), outcome="killed")).collectives == pytest.approx(0.1)
     assert known(rounds[1]).collectives is None
+
+
+def test_a_contender_beside_itself_on_one_device_does_not_scale() -> None:
+    """Two of the same on as many devices are a pair like any other."""
+    again = plan("torch (a second one)")
+    again = msgspec.structs.replace(
+        again, contender=msgspec.structs.replace(plan("torch").contender, label="torch (a second one)")
+    )
+    assert siblings([plan("torch"), again]) == {}

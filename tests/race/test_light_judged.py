@@ -147,3 +147,32 @@ def test_a_peak_is_that_of_the_device_precision_and_threads_alone() -> None:
     peak = peak_of(readings, plan)
     assert peak is not None
     assert peak.macs_per_s == pytest.approx(1000**3 / 0.01), "the best of both readings here, of its fastest block"
+
+
+def test_a_batch_beyond_the_cache_has_to_come_from_memory_too() -> None:
+    """It is read once a step beside the parameters, and never written."""
+    assert PEAK.cache_bytes is not None
+    small = msgspec.structs.replace(LARGE, parameters=1000, state=0, batch_bytes=PEAK.cache_bytes)
+    light = light_of(small, PEAK, 1.0)
+    assert light is not None
+    assert light.beyond_cache_bytes == 4 * 1000
+
+
+def test_a_rate_of_memory_from_beside_other_processes_makes_the_peak_uncertain() -> None:
+    """The best products may be of a calm reading, and the best sums of another one that was not."""
+    sums = Timing(size=1 << 26, count=1, blocks_ns=[1 << 26])
+    calm = PeakReading(products=[Timing(size=1000, count=1, blocks_ns=[1_000_000])], cache_bytes=1 << 20)
+    slow = PeakReading(
+        products=[Timing(size=1000, count=1, blocks_ns=[9_000_000])], sums=sums, cache_bytes=1 << 20, foreign_share=0.3
+    )
+    for busy_share, is_calm in ((0.3, False), (0.0, True)):
+        contender = SimpleNamespace(options={"device": "cpu", "precision": "float32", "threads": "2"}, label="torch")
+        trial = SimpleNamespace(purpose="peak", contender=contender)
+        readings: Any = [
+            SimpleNamespace(trial=trial, outcome="done", started_at="2026-11-22T10:00:00", peaks=one)
+            for one in (calm, msgspec.structs.replace(slow, foreign_share=busy_share))
+        ]
+        plan: Any = SimpleNamespace(contender=contender)
+        peak = peak_of(readings, plan)
+        assert peak is not None
+        assert (peak.macs_per_s, peak.calm) == (pytest.approx(1e12), is_calm)

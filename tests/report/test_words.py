@@ -460,3 +460,19 @@ def test_any_count_of_entries_in_a_strangers_comparison_is_told(mixed: Outcome, 
     page = page_of(msgspec.structs.replace(mixed, comparison=msgspec.structs.replace(asked, data=data)))
     assert 0 <= page.data["padding"]["padded_share"] <= 1
     assert any("entries of x (" in word for section in page.sections for word in section.words)
+
+
+def test_pairs_that_lack_unlike_numbers_of_rounds_wait_for_the_most(early: Outcome) -> None:
+    """What is said to be missing, and asked for, is enough for a verdict on each of them."""
+    (pair,) = early.verdicts
+    assert (pair.rounds, pair.fewest) == (2, 3)
+    behind = msgspec.structs.replace(pair, second="tensorflow", rounds=0)
+    assert "3 more rounds, about 120 s" in said(msgspec.structs.replace(early, verdicts=[pair, behind], round_s=40.0))
+
+
+def test_rounds_beyond_the_procedures_last_count_with_those_that_were_run(undecided: Outcome) -> None:
+    """Nineteen more rounds after some already go beyond twenty."""
+    verdicts = [msgspec.structs.replace(pair, more_rounds=pair.more_rounds and 19) for pair in undecided.verdicts]
+    text = said(msgspec.structs.replace(undecided, verdicts=verdicts))
+    assert "about 19 more rounds would be needed, beyond the 20 that the procedure allows" in text
+    assert "--resume" not in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 from scipy.stats import t
@@ -78,3 +79,15 @@ def test_intervals_with_nothing_in_common_are_told_on_either_side(after: float) 
     near = ratio_change(moved(1.2, 0.03), moved(1.21, 0.03))
     assert near is not None
     assert not near.is_apart
+
+
+def test_an_interval_that_was_cut_at_one_is_as_sure_as_its_other_side() -> None:
+    """Where a decided direction has cut a side off, the side that is left tells how sure the ratio is."""
+    whole, after = moved(1.05, 0.03), moved(1.5, 0.04)
+    cut = msgspec.structs.replace(whole, low=1.0)
+    assert whole.low is not None
+    assert whole.low < 1.0
+    found, expected = ratio_change(cut, after), ratio_change(whole, after)
+    assert found is not None
+    assert expected is not None
+    assert found.factor == expected.factor
