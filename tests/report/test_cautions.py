@@ -7,6 +7,7 @@ import pytest
 
 from bakeoff.judge.counters import BlockCounters
 from bakeoff.report.pages.comparison import cautions
+from bakeoff.report.sections.gpu import gpu_table
 from bakeoff.report.sections.noise import noise_line
 from bakeoff.spec.peaks import Work
 from bakeoff.spec.selftest import TimerVerdict
@@ -131,3 +132,33 @@ def test_a_timer_that_could_not_be_tested_is_told(decided: Outcome, outcome: Lit
     found = [one for one in said if "self-test was inconclusive" in one]
     assert len(found) == (outcome == "untold")
     assert all(first.label in one and "twice the steps take 1.4 to 3.1" in one for one in found)
+
+
+def test_the_hottest_of_all_rounds_is_told(noisy: Outcome) -> None:
+    """A GPU that was cool at first has been as hot as it became."""
+    first, *others = noisy.contenders
+    (state,) = first.gpu
+    cool = msgspec.structs.replace(state, round_number=2, temperature_c=60, clock_mhz=1200.0)
+    for order in ([state, cool], [cool, state]):
+        several = msgspec.structs.replace(first, gpu=order)
+        (line,) = gpu_table(msgspec.structs.replace(noisy, contenders=[several, *others])).lines
+        assert line.cells[1] == "1,100 of 1,500 MHz"
+        assert line.cells[3] == "81 degrees Celsius"
+
+
+def test_clocks_that_were_set_by_hand_for_one_contender_alone_are_told(noisy: Outcome) -> None:
+    """A round whose clocks differ favours one of them, unless the lower one draws all the power that it may."""
+
+    def said(slowed: list[str]) -> bool:
+        sides = []
+        for one, clock_mhz in zip(noisy.contenders, (1400.0, 1500.0), strict=True):
+            (state,) = noisy.contenders[0].gpu
+            state = msgspec.structs.replace(state, clock_mhz=clock_mhz, slowed=slowed if clock_mhz < 1500 else [])
+            sides.append(msgspec.structs.replace(one, gpu=[state]))
+        told = cautions(msgspec.structs.replace(noisy, contenders=sides))
+        return any("clock differed between contenders by more than 2 % in 1 round" in one for one in told)
+
+    assert said(["clocks set by hand"])
+    assert said([])
+    assert not said(["power limit"])
+    assert not said(["clocks set by hand", "power limit"])
