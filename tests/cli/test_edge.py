@@ -79,6 +79,7 @@ BAD_INPUT = {
         ["run", "mlp-mnist", "fake", "--how-much", "--until-sure"],
         "--direction, --how-much and --until-sure exclude each other",
     ),
+    "repeats of nothing": (["run", "mlp-mnist", "fake", "--repeats", "2"], "add one of them, or leave it out"),
     "threads": (["run", "mlp-mnist", "fake", "--threads", "0"], "threads 0"),
     "no such device": (["run", "mlp-mnist", "fake", "--device", "rocm"], "device rocm: AMD's GPUs are no device"),
     "device": (

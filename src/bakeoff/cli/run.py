@@ -112,6 +112,10 @@ def requested(params: dict[str, Any], asked: sweep.SweepOptions, words: "Sequenc
     from bakeoff.spec.request import Request
 
     same = {name: value for name, value in params.items() if name in Request.__struct_fields__}
+    usual = Request(workload="").repeats
+    if params.get("repeats", usual) != usual and params.get("epochs") is None and params.get("steps") is None:
+        msg = "--repeats says how often the whole run of --epochs or --steps is made: add one of them, or leave it out"
+        raise UsageError(msg)
     size = params["how_much"] or params["fail_if_slower"] is not None
     read = {
         "contenders": tuple(params["contenders"] or ()),
