@@ -90,7 +90,7 @@ def machine_levels(times: Mapping[str, Mapping[Turn, float]], disturbed: Collect
     is_shared = (~np.isnan(logs)).sum(axis=0) > 1 if turns else np.zeros(0, dtype=bool)
     if not is_shared.any():
         return None
-    ratios = logs - np.nanmedian(logs, axis=1, keepdims=True)
+    ratios = logs - _usual(logs)
     ratios[:, [turn in disturbed for turn in turns]] *= 0.0
     is_changed = np.abs(_common(ratios)) >= math.log(RULE.factor)
     count = int(is_changed.sum())
@@ -105,6 +105,26 @@ def machine_levels(times: Mapping[str, Mapping[Turn, float]], disturbed: Collect
         is_found=is_found,
         ratios=_ratios(list(times), logs, is_changed) if is_found else [],
     )
+
+
+def _usual(logs: Floats) -> Floats:
+    """Return each contender's usual log time, (contenders, 1): what it takes where the machine is as in most turns.
+
+    Of a contender that rested early the turns may all be slow ones, so that its own median is none of the machine's
+    usual speed. What a contender takes and what the machine adds in a turn are found from each other, by medians in
+    turn (J. W. Tukey, "Exploratory Data Analysis", 1977: median polish).
+    """
+    speed = np.zeros((1, logs.shape[1]))
+    for _ in range(_POLISHES):
+        usual = np.nanmedian(logs - speed, axis=1, keepdims=True)
+        speed = np.nanmedian(logs - usual, axis=0, keepdims=True)
+        speed -= np.median(speed)
+    found: Floats = np.nanmedian(logs - speed, axis=1, keepdims=True)
+    return found
+
+
+_POLISHES = 5
+"""Times that both are found from each other; Tukey's own advice is two to four."""
 
 
 def _ratios(labels: list[str], logs: Floats, is_changed: NDArray[np.bool_]) -> list[LevelRatio]:
