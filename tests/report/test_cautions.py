@@ -111,6 +111,16 @@ def test_certificates_alone_are_no_unfinished_race(decided: Outcome) -> None:
     assert said.startswith("Nothing is timed in these records: they are certificates alone")
 
 
+def test_a_verify_that_was_ended_is_not_called_certificates(decided: Outcome) -> None:
+    """Records that lack evidence of a contender, which no race began, are told as what a `bakeoff verify` left."""
+    first, *others = decided.contenders
+    begun = msgspec.structs.replace(first, status="pending", certificate=None)
+    asked = msgspec.structs.replace(decided.comparison, command="")
+    left = {"ended": "unfinished", "comparison": asked, "rounds": 0, "contenders": [begun, *others]}
+    (said,) = cautions(msgspec.structs.replace(decided, **left))
+    assert said.startswith("Nothing is timed in these records, and not every certificate is there")
+
+
 @pytest.mark.parametrize("command", ["", "bakeoff run mlp-mnist"])
 def test_a_race_that_was_killed_in_its_first_round_is_no_certificate_alone(
     decided: Outcome, tmp_path: Path, command: str

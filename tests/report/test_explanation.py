@@ -410,3 +410,12 @@ def test_a_cause_of_who_is_held_against_nobody_says_so(explained: Explanation) -
     cause = Cause(label="tensorflow", name="page faults", said="tensorflow: 9 page faults a step.", numbers={})
     alone = msgspec.structs.replace(explained, gaps=explained.gaps[:1], causes=[cause])
     assert "since it is held against no other contender: tensorflow: 9 page faults a step." in markdown(alone)
+
+
+def test_records_that_were_never_raced_name_no_command_that_does_not_exist(nobody: Explanation) -> None:
+    """What `bakeoff verify` left has no command to go on with: none is made up for it."""
+    asked = msgspec.structs.replace(nobody.outcome.comparison, command="")
+    left = msgspec.structs.replace(nobody.outcome, ended="unfinished", comparison=asked, rounds=0)
+    text = markdown(msgspec.structs.replace(nobody, outcome=left))
+    assert "Nothing is timed in these records, so there is no gap to explain" in text
+    assert "--resume" not in text

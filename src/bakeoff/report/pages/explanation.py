@@ -88,6 +88,8 @@ def _interrupted(explanation: Explanation) -> list[str]:
     outcome = explanation.outcome
     if outcome.ended != "unfinished":
         return []
+    if not outcome.comparison.command and not outcome.rounds:  # What `bakeoff verify` leaves, which has no --resume.
+        return ["Nothing is timed in these records, so there is no gap to explain: race the same contenders first."]
     again = f"{outcome.comparison.command or 'bakeoff run ...'} --resume"
     return [f"The race is not finished: step times are interim, and contenders may be missing; this goes on: {again}"]
 

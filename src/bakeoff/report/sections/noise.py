@@ -53,6 +53,11 @@ def _calm(outcome: Outcome) -> list[str]:
             "The race was interrupted before its first round had ended: nothing is timed yet, and the same command "
             "with --resume goes on."
         )
+    elif outcome.ended == "unfinished" and not is_begun and _lacks_certificates(outcome):
+        said.append(
+            "Nothing is timed in these records, and not every certificate is there: bakeoff verify was ended before "
+            "its end. The same command makes them."
+        )
     elif outcome.ended == "unfinished" and not is_begun:
         said.append("Nothing is timed in these records: they are certificates alone, as bakeoff verify leaves them.")
     elif outcome.ended == "unfinished":
@@ -99,6 +104,12 @@ def _then_and_otherwise(one: LevelRatio) -> str:
     digits = next((some for some in (2, 3) if rounded(then, some) != rounded(otherwise, some)), 4)
     here, there = rounded(then, digits), rounded(otherwise, digits)
     return f"{first} over {second} is {here} in these turns and {there} in the others"
+
+
+def _lacks_certificates(outcome: Outcome) -> bool:
+    """Return whether evidence of a contender was still to be computed."""
+    pending = [one for one in outcome.contenders if one.status == "pending"]
+    return any(one.certificate is None or not one.certificate.checks for one in pending)
 
 
 def _was_racing(outcome: Outcome) -> bool:
