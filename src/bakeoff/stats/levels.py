@@ -27,8 +27,8 @@ class LevelRule(msgspec.Struct, frozen=True, kw_only=True):
     """When a machine is said to have changed its speed."""
 
     factor: float = 1.2
-    """By which a block is longer, or shorter, than its contender's median block. Calm blocks vary by 2 to 8 % (the
-    regimes of benchmarks/simulation.py), and the slower speed that was seen took 1.3 to 1.75 times as long."""
+    """By which a block is longer, or shorter, than its contender's usual one. Calm blocks vary by 2 to 8 % (the regimes
+    of benchmarks/simulation.py), and at the slower speeds that were seen they took 1.3 to 1.9 times as long."""
     fewest_turns: int = 4
     """Half a round of eight: less moves no median of a round."""
     smallest_share: float = 0.05
@@ -65,7 +65,7 @@ class Levels(msgspec.Struct, frozen=True, kw_only=True):
     """Those in which all were longer, or all shorter, by the rule's factor, and beside which others rested."""
     low: float
     high: float
-    """The least and the largest time of these turns, over that of the median turn; the contenders' geometric mean."""
+    """The least and the largest time of these turns, over the usual one; the contenders' geometric mean."""
     is_found: bool
     """Whether the machine is said to have changed its speed: these turns are enough to matter, and contenders go
     together more than in 95 % of random orders of each one's rounds."""

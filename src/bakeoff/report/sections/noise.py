@@ -78,7 +78,7 @@ def _speeds(outcome: Outcome) -> list[str]:
     said = (
         f"The machine itself changed its speed: in {len(levels.changed)} of "
         f"{count(levels.turns, 'turn')} ({rounds}){beside}, all contenders took {times} times as "
-        "long as in their median turn, at once. Other machines on the same host do so, and lowered clocks."
+        "long as they usually do, at once. Other machines on the same host do so, and lowered clocks."
     )
     moved = [one for one in levels.ratios if abs(math.log(one.then / one.otherwise)) > math.log1p(_margin(outcome))]
     moved.sort(key=lambda one: -abs(math.log(one.then / one.otherwise)))
