@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import msgspec
 import pytest
 from tests.race.inline import InlineWorker
 
+from bakeoff.cli.dryrun_explain import tell
 from bakeoff.frameworks.fake import tracing
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.explained import explain
@@ -213,6 +215,19 @@ def test_what_is_never_traced_again_is_not_foreseen(explained: Any) -> None:
     """One that could see nothing in its first trial has no second one, so that a dry run tells of none."""
     told = forecast_why(Path(explained("fake", "fake:trace_level=none").outcome.path))
     assert (told.traces, told.checks) == (0, [])
+
+
+def test_where_nobody_is_ranked_no_trace_is_said_to_be_there(
+    explained: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A dry run of an explanation says so, and does not call its traces complete."""
+    folder = Path(explained("fake").outcome.path)
+    for trial in folder.glob("r0*"):
+        shutil.rmtree(trial)
+    tell(folder)
+    said = capsys.readouterr().out
+    assert "None of its contenders is ranked: nothing is run." in said
+    assert "traces" not in said
 
 
 def test_a_traced_trial_that_was_killed_is_run_again(explained: Any) -> None:

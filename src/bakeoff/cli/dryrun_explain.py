@@ -30,7 +30,8 @@ def tell(folder: Path) -> None:
     from bakeoff.report.called import pasteable
 
     told = forecast_why(folder)
-    for said in [f"{folder.name}:", *_traces(told), *_checks(told), "", "Nothing was started or written."]:
+    lacking = [*_traces(told), *_checks(told)] if told.ranked else ["None of its contenders is ranked: nothing is run."]
+    for said in [f"{folder.name}:", *lacking, "", "Nothing was started or written."]:
         for line in wrapped(said) or [""]:
             typer.echo(pasteable(line))
 

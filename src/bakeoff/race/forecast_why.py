@@ -49,6 +49,8 @@ class SuspectRaceForecast(msgspec.Struct, frozen=True, kw_only=True):
 class WhyForecast(msgspec.Struct, frozen=True, kw_only=True):
     """What an explanation of a comparison lacks."""
 
+    ranked: int
+    """Contenders that an explanation is about."""
     traces: int
     """Trials."""
     traces_s: float | None
@@ -108,6 +110,7 @@ def forecast_why(folder: Path) -> WhyForecast:
     known = [one for one in took_s.values() if one is not None]
     most_s = max(0, len(plans) - 1) * (SIDES + MOST_TURNED) * _trials() * max(known) if known else None
     return WhyForecast(
+        ranked=len(ranked),
         traces=traces,
         traces_s=_sum(parts),
         checks=checks,
