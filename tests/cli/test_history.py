@@ -19,6 +19,7 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.difference import difference
 from bakeoff.judge.past import RatioStep, histories
 from bakeoff.spec.verdict import mirrored
+from bakeoff.stats.levels import Levels
 from bakeoff.stats.steps import LEVEL
 from bakeoff.store.files import read_comparison, write_comparison
 
@@ -271,6 +272,22 @@ def test_a_contender_that_never_ran_on_one_side_has_lost_no_settings(outcomes: d
     found = difference(before, msgspec.structs.replace(before, contenders=[never, *others]))
     changes = {one.name: (one.before, one.after) for one in found.changed if one.contender == first.label}
     assert changes == {"status": ("ranked", "uncertified"), "certificate": ("passed", None)}
+
+
+def test_a_machine_that_changed_its_speed_on_one_side_is_told(outcomes: dict[str, Outcome]) -> None:
+    """Of the side that it was; where no contender is in both, nothing is said of what the machine did meanwhile."""
+    before = outcomes["07d5"]
+    levels = Levels(turns=80, changed=[(2, 1), (2, 2), (3, 1), (4, 4)], low=1.3, high=1.4, is_found=True)
+    found = difference(before, msgspec.structs.replace(before, levels=levels))
+    (told,) = [one for one in found.reasons if "changed its speed" in one]
+    assert told.startswith("In B the machine itself changed its speed, in 4 of 80 turns")
+    assert any("meanwhile" in one for one in found.reasons)
+    unfound = msgspec.structs.replace(levels, is_found=False)
+    assert not any(
+        "speed" in one for one in difference(before, msgspec.structs.replace(before, levels=unfound)).reasons
+    )
+    nobody = msgspec.structs.replace(before, contenders=[], levels=levels)
+    assert not any("meanwhile" in one or "speed" in one for one in difference(before, nobody).reasons)
 
 
 def test_diff_prints_both_sides_and_an_object(cli: Cli) -> None:

@@ -9,6 +9,7 @@ import msgspec
 from bakeoff.judge.change import Change, ratio_change, step_change
 from bakeoff.judge.likeness import HARDWARE, changed_facts, contender_key, hardware_of, matched, work_of
 from bakeoff.spec.comparison import goal_of
+from bakeoff.spec.text import count
 from bakeoff.spec.verdict import Interval, Verdict, between, mirrored
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def difference(before: Outcome, after: Outcome) -> Difference:
     only_after = [one for one in after.contenders if one.label not in known_after]
     return Difference(
         comparable=level,
-        reasons=_reasons(before, after, level),
+        reasons=_reasons(before, after, level) + (_meanwhile(before, after, level) if both else []),
         changed=[
             *_work(before, after),
             *_procedure(before, after),
@@ -123,6 +124,19 @@ def _reasons(before: Outcome, after: Outcome, level: Comparable) -> list[str]:
             "Other rules of deciding: intervals of the first rules hold over all looks and pairs and are wider, so "
             "that the test finds less; a verdict may change with its rules alone."
         )
+    return said
+
+
+def _meanwhile(before: Outcome, after: Outcome, level: Comparable) -> list[str]:
+    """Return what the machine did while contenders of both ran."""
+    if level == "nothing":
+        return []
+    said = [
+        f"In {name} the machine itself changed its speed, in {len(one.levels.changed)} of "
+        f"{count(one.levels.turns, 'turn')}: its step times and ratios are of both speeds together."
+        for name, one in (("A", before), ("B", after))
+        if one.levels is not None and one.levels.is_found
+    ]
     if level == "times":
         said.append(
             "Two runs also differ by what the machine did meanwhile: a ratio, measured within one run, is steadier "
