@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from bakeoff.spec.comparison import RULES, Procedure
+from bakeoff.spec.errors import StoreError
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Point, Study
 from bakeoff.store import studies
@@ -44,3 +46,25 @@ def test_every_field_of_the_procedure_is_asked_for_by_its_name() -> None:
     """What a request says of the procedure is the comparison's procedure, field by field."""
     assert ASKED.keys() | {"rules"} == set(Procedure.__struct_fields__)
     assert msgspec.to_builtins(Request(workload="mlp-mnist", **ASKED).procedure()) == ASKED | {"rules": RULES}
+
+
+@pytest.mark.parametrize("states", [0, 2])
+def test_a_state_belongs_to_each_point(tmp_path: Path, states: int) -> None:
+    """Fewer states than points, or more, are a damaged file: it is told, not read by half."""
+    stored = studies.new(Study(name="s", title="S", points=[Point(title="p", request=Request(workload="mlp-mnist"))]))
+    studies.write(tmp_path, msgspec.structs.replace(stored, states=[studies.PointState()] * states))
+    with pytest.raises(StoreError, match=f"have {states} states"):
+        studies.read(tmp_path)
+
+
+def test_a_study_with_its_points_at_other_places_is_another_one(tmp_path: Path) -> None:
+    """The same titles at other coordinates are not gone on with."""
+    here, there = (
+        Study(
+            name="s", title="S", points=[Point(title="p", coordinates={"batch": batch}, request=Request(workload="w"))]
+        )
+        for batch in ("32", "64")
+    )
+    studies.write(tmp_path / "s-1", studies.new(here))
+    assert studies.latest_like(tmp_path, here) is not None
+    assert studies.latest_like(tmp_path, there) is None
