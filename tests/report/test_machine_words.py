@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
 from bakeoff.measure.system_settings import Facts
-from bakeoff.report.words import advice, remarks, timed_region
+from bakeoff.report import past
+from bakeoff.report.words import advice, machine_text, remarks, timed_region
 
 SERVER: Facts = {
     "numa_nodes": 2,
@@ -34,3 +40,18 @@ def test_the_timed_region_says_where_batches_come_from() -> None:
     mixed = timed_region({"a": "resident", "b": "pipeline", "c": "pipeline"})
     assert "the batch is on the device already (a), or one batch is taken from the framework's own loader" in mixed
     assert "put on the device (b, c);" in mixed
+
+
+@pytest.mark.parametrize("governor", ["ondemand", "conservative", "schedutil", "powersave"])
+def test_every_governor_that_does_not_hold_the_clock_is_told(governor: str) -> None:
+    """Where the clock follows the load, or stays low, a fixed one gives narrower intervals."""
+    assert f"(governor {governor})" in advice(SERVER | {"governor": governor})[0]
+
+
+@pytest.mark.parametrize("of_machine", [machine_text, past.machine_text])
+def test_a_machine_is_told_with_the_cores_that_may_be_used(of_machine: Callable[[Any], str]) -> None:
+    """Two of eight are two; one is one core; where nothing says which may be used, all are told."""
+    facts = {"processor": "AMD EPYC", "cores": 8, "usable_cores": 2}
+    assert of_machine(facts) == "AMD EPYC, 2 cores"
+    assert of_machine(facts | {"usable_cores": 1}) == "AMD EPYC, 1 core"
+    assert of_machine(facts | {"usable_cores": None}) == "AMD EPYC, 8 cores"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bakeoff.judge.change import OF_CHANGE
 from bakeoff.report.standings import kind, ratio_text, ratio_with_level
 from bakeoff.report.units import carried, percent, rounded
+from bakeoff.spec.text import count
 from bakeoff.stats.steps import FEWEST, LEVEL
 
 if TYPE_CHECKING:
@@ -68,5 +69,9 @@ def p_text(p: float) -> str:
 def machine_text(machine: Mapping[str, str | int | float | None]) -> str:
     """Return what a machine is: "AMD EPYC, 2 cores"."""
     cores = machine.get("usable_cores") or machine.get("cores")
-    parts = [machine.get("gpu"), machine.get("processor") or "unknown processor", f"{cores} cores" if cores else ""]
+    parts = [
+        machine.get("gpu"),
+        machine.get("processor") or "unknown processor",
+        count(int(cores), "core") if cores else "",
+    ]
     return ", ".join(str(part) for part in parts if part)
