@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from tests.report.conftest import three_ways
 from tests.report.shown import markdown, printed
 
 from bakeoff.report.overall import PointAnswer, headline
 from bakeoff.report.pages import page_of
-from bakeoff.report.pages.study import error_rate
+from bakeoff.report.pages.study import _evidence, comparisons, error_rate
 from bakeoff.report.points import points_of
 
 if TYPE_CHECKING:
@@ -196,3 +197,20 @@ def test_labels_cannot_steer_the_terminal_nor_the_page(batches: StudyOutcome) ->
     text = printed(msgspec.structs.replace(batches, study=wild))
     assert "over \\x1b[31m<b>" in text
     assert "\\<b\\>" in markdown(msgspec.structs.replace(batches, study=wild))
+
+
+def test_rounds_and_processes_of_all_comparisons_are_told() -> None:
+    """Each by its own word, and one of a kind in the singular."""
+    made = three_ways()
+    assert _evidence([made, made]) == "2 comparisons, 14 rounds, 42 fresh processes"
+    once = msgspec.structs.replace(made, rounds=1, processes=1)
+    assert _evidence([once]) == "1 comparison, 1 round, 1 fresh process"
+
+
+def test_one_round_is_told_as_one(batches: StudyOutcome) -> None:
+    """Of a comparison that ended after its first round."""
+    point, *_ = (one for one in batches.points if one.outcome)
+    assert point.outcome is not None
+    once = msgspec.structs.replace(point, outcome=msgspec.structs.replace(point.outcome, rounds=1, ended="budget"))
+    (line,) = comparisons(msgspec.structs.replace(batches, points=[once])).tables[0].lines
+    assert line.cells[1] == "budget, 1 round"

@@ -150,7 +150,7 @@ def comparisons(study: StudyOutcome) -> Section:
         if outcome is None:
             lines.append(Line([title, "not measured", ""]))
         else:
-            ended = f"{outcome.ended}, {outcome.rounds} rounds"
+            ended = f"{outcome.ended}, {count(outcome.rounds, 'round')}"
             lines.append(Line([title, ended, outcome.comparison.command], link=outcome.path))
     caption = (
         "Each point is a comparison with a page, records and a certificate of its own; what is timed stands there."
