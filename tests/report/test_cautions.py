@@ -7,10 +7,15 @@ import pytest
 
 from bakeoff.judge.counters import BlockCounters
 from bakeoff.report.pages.comparison import cautions
+from bakeoff.report.sections.counters import fault_notes
 from bakeoff.report.sections.gpu import gpu_table
+from bakeoff.report.sections.memory import device_memory_table
 from bakeoff.report.sections.noise import noise_line
 from bakeoff.spec.peaks import Work
+from bakeoff.spec.record import Memory
 from bakeoff.spec.selftest import TimerVerdict
+from bakeoff.stats.dependence import Resemblance
+from bakeoff.stats.levels import LevelRatio
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,3 +177,121 @@ def test_clocks_that_were_set_by_hand_for_one_contender_alone_are_told(noisy: Ou
     assert said([])
     assert not said(["power limit"])
     assert not said(["clocks set by hand", "power limit"])
+
+
+@pytest.mark.parametrize(("clock_mhz", "is_told"), [(1460.0, True), (1475.0, False)])
+def test_clocks_two_percent_apart_are_told(noisy: Outcome, clock_mhz: float, *, is_told: bool) -> None:
+    """1,500 MHz are 2.7 % more than 1,460, and 1.7 % more than 1,475."""
+    (state,) = noisy.contenders[0].gpu
+    states = [msgspec.structs.replace(state, clock_mhz=clock, slowed=[]) for clock in (clock_mhz, 1500.0)]
+    sides = [msgspec.structs.replace(one, gpu=[it]) for one, it in zip(noisy.contenders, states, strict=True)]
+    told = cautions(msgspec.structs.replace(noisy, contenders=sides))
+    assert any("clock differed between contenders" in one for one in told) == is_told
+
+
+@pytest.mark.parametrize(
+    ("malloc", "faults", "expected"),
+    [("settled", 1.2, "option"), ("fresh", 560.2, "option"), ("keep", 1.2, "told"), ("settled", 0.9, "")],
+)
+def test_memory_that_is_fetched_again_is_told_with_what_keeps_it(
+    decided: Outcome, malloc: str, faults: float, expected: str
+) -> None:
+    """From more than a page fault a step on; the option is offered to whose malloc gives memory back alone."""
+    first, *others = decided.contenders
+    some = BlockCounters(minor_faults_per_step=faults)
+    one = msgspec.structs.replace(first, counters=some, settings=first.settings | {"malloc": malloc})
+    said = " ".join(fault_notes(msgspec.structs.replace(decided, contenders=[one, *others])))
+    assert ("page faults a step" in said) == bool(expected)
+    assert ("the option malloc=keep" in said) == (expected == "option")
+
+
+def test_rounds_that_follow_each_other_are_told_with_what_chance_gives(decided: Outcome) -> None:
+    """Their ratio, and the one that rounds in random orders seldom stay below: two numbers."""
+    found = Resemblance(ratio=0.61, low=1.3, rounds=14, contenders=2)
+    (said,) = cautions(msgspec.structs.replace(decided, resemblance=found))
+    assert "(von Neumann ratio 0.61 over 14 rounds; the same rounds in random orders give less than 1.3 in 5 %" in said
+
+
+def test_who_is_refused_for_its_speed_has_no_caution_beside_that(lit: Outcome) -> None:
+    """A peak that may be too low is told of those that are ranked; who is refused has its own reason."""
+    *others, fast = lit.contenders
+    assert fast.light is not None
+    light = msgspec.structs.replace(fast.light, finding="2 times the peak")
+    for status, told in (("ranked", 1), ("refused", 0)):
+        one = msgspec.structs.replace(fast, light=light, status=status)
+        said = cautions(msgspec.structs.replace(lit, contenders=[*others, one]))
+        assert sum("faster than this machine's peak as it was measured: 2 times the peak" in it for it in said) == told
+
+
+@pytest.mark.parametrize(("then", "otherwise"), [(1.1, 0.9), (0.909, 1.111)])
+def test_a_pair_that_changes_sides_with_the_speed_is_told_slower_first(
+    noisy: Outcome, then: float, otherwise: float
+) -> None:
+    """Which comes first is told by the usual speed: there its ratio is above 1, whatever it is in the other turns."""
+    assert noisy.levels is not None
+    moved = LevelRatio(first="torch", second="jax", then=then, otherwise=otherwise)
+    levels = msgspec.structs.replace(noisy.levels, ratios=[moved])
+    said = " ".join(cautions(msgspec.structs.replace(noisy, levels=levels)))
+    first, second = ("torch", "jax") if otherwise > 1 else ("jax", "torch")
+    assert f"{first} over {second} is 0.91 in these turns and 1.1 in the others" in said
+
+
+def test_what_the_allocator_held_stands_under_its_own_heads(decided: Outcome) -> None:
+    """The process, live, reserved: three numbers; why the first is missing is told where it is missing alone."""
+    first, *others = decided.contenders
+    options = first.plan.contender.options | {"device": "cuda"}
+    on_gpu = msgspec.structs.replace(
+        first.plan, contender=msgspec.structs.replace(first.plan.contender, options=options)
+    )
+    known = Memory(
+        device_peak_bytes=10**9, device_reserved_bytes=2 * 10**9, device_process_bytes=3 * 10**9, device_reason="why"
+    )
+    for memory, process in (
+        (known, "3.0 GB"),
+        (msgspec.structs.replace(known, device_process_bytes=None), "unknown (why)"),
+    ):
+        one = msgspec.structs.replace(first, plan=on_gpu, memory=memory)
+        (line,) = device_memory_table(msgspec.structs.replace(decided, contenders=[one, *others])).lines
+        assert line.cells == [first.label, process, "1.0 GB", "2.0 GB", "unknown"]
+
+
+@pytest.mark.parametrize(("calm", "flagged"), [(True, 1), (False, 0), (False, 2)])
+def test_a_machine_is_not_calm_by_its_load_or_by_a_round(decided: Outcome, *, calm: bool, flagged: int) -> None:
+    """Either is told, with how many rounds were disturbed."""
+    (said,) = cautions(msgspec.structs.replace(decided, calm=calm, flagged_rounds=flagged))
+    assert said.startswith(f"The machine was not calm: other processes were busy in parts of {flagged} of 7 rounds")
+
+
+def test_a_certificate_without_checks_is_not_there_yet(decided: Outcome) -> None:
+    """A contender that waits, with a certificate of which nothing was checked, lacks its evidence."""
+    first, *others = decided.contenders
+    assert first.certificate is not None
+    empty = msgspec.structs.replace(first.certificate, checks=(), passed=False)
+    begun = msgspec.structs.replace(first, status="pending", certificate=empty)
+    asked = msgspec.structs.replace(decided.comparison, command="")
+    left = {"ended": "unfinished", "comparison": asked, "rounds": 0, "contenders": [begun, *others]}
+    (said,) = cautions(msgspec.structs.replace(decided, **left))
+    assert said.startswith("Nothing is timed in these records, and not every certificate is there")
+
+
+@pytest.mark.parametrize(("clock_mhz", "is_told"), [(1124.0, True), (1125.0, False)])
+def test_a_clock_below_three_quarters_of_its_own_is_told(noisy: Outcome, clock_mhz: float, *, is_told: bool) -> None:
+    """1,125 of 1,500 MHz are three quarters, and not below them."""
+    first, *others = noisy.contenders
+    for slowed in (["thermal limit, by software"], []):  # which the driver may not tell
+        state = msgspec.structs.replace(first.gpu[0], clock_mhz=clock_mhz, slowed=slowed)
+        told = cautions(
+            msgspec.structs.replace(noisy, contenders=[msgspec.structs.replace(first, gpu=[state]), *others])
+        )
+        assert any("the GPU's clock was below 75 % of its 1,500 MHz" in one for one in told) == is_told
+
+
+@pytest.mark.parametrize(
+    ("stopped", "why"),
+    [("", "not finished"), ("budget", "the time budget has ended"), ("rounds", "all rounds are done")],
+)
+def test_a_size_that_is_known_too_widely_is_told_with_why(decided: Outcome, stopped: str, why: str) -> None:
+    """Also while the race still goes on."""
+    pair = msgspec.structs.replace(decided.verdicts[0], wide=True, stopped=stopped)
+    told = cautions(msgspec.structs.replace(decided, verdicts=[pair]))
+    assert any(f"the size is known less narrowly than was asked for ({why})" in one for one in told)

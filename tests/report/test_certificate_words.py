@@ -158,3 +158,12 @@ def test_a_training_that_diverges_is_told_once(noisy: Outcome) -> None:
     assert "numbers that are not finite" in found
     assert not said(far, passed=False)
     assert not said(("informative", "nothing is zero"))
+
+
+def test_parameters_are_the_same_where_all_were_counted(undecided: Outcome) -> None:
+    """One certificate in which they were not counted leaves that out."""
+    first = undecided.contenders[0].certificate
+    assert first is not None
+    uncounted = tuple(check for check in first.checks if check.name != "parameters")
+    assert "same 407,050 parameters" in certificate_line(undecided)
+    assert "parameters;" not in certificate_line(holding(undecided, {"checks": uncounted}))

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from tests.report.conftest import verdict
+from tests.report.conftest import TORCH, outcome, ranked, verdict
 
-from bakeoff.report.coldruns import ColdRun, crossings, longest
+from bakeoff.report.coldruns import ColdRun, crossings, longest, run_of
 from bakeoff.report.pictures import comparison
+from bakeoff.report.sections.figures import first_step_after
 from bakeoff.report.sections.runs import run_table, short_runs
 from bakeoff.spec.verdict import Interval, Verdict, VerdictKind
 
@@ -102,3 +103,20 @@ def test_an_epoch_is_a_pass_over_real_data_alone(undecided: Outcome) -> None:
     data = msgspec.structs.replace(undecided.comparison.data, has_test=False)
     made_up = msgspec.structs.replace(undecided.comparison, data=data)
     assert comparison.epoch_steps(msgspec.structs.replace(undecided, comparison=made_up)) is None
+
+
+def test_a_run_of_one_step_ends_with_its_first_step() -> None:
+    """Import, build and first step: what a run costs beyond its steps is that without the time of one step."""
+    run = run_of(TORCH)
+    assert run is not None
+    assert run.seconds(1) == pytest.approx(first_step_after(TORCH))
+
+
+@pytest.mark.parametrize(("longest_s", "is_logarithmic"), [(0.019, False), (0.03, True)])
+def test_step_times_of_other_magnitudes_have_a_logarithmic_axis(longest_s: float, *, is_logarithmic: bool) -> None:
+    """From twenty times the shortest on; else the shortest would stand at 0."""
+    steps = (("torch", 0.001), ("jax", longest_s / 1.1))
+    ways = [ranked(label, Interval(estimate=time, low=0.98 * time, high=1.02 * time), 0.1, 95) for label, time in steps]
+    assert comparison.step_domain(outcome([msgspec.structs.replace(one, blocks=[]) for one in ways], []))[2] == (
+        is_logarithmic
+    )

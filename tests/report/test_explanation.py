@@ -14,7 +14,8 @@ from tests.report.explained.conftest import SUSPECTS, explained, gap, kinds_alon
 from tests.report.shown import data_of, json_text, markdown, printed
 from tests.report.test_jsonform import paths
 
-from bakeoff.judge.explanation import Cause, Explanation, Suspect
+from bakeoff.judge.checked import NOT_RUN, TOO_FEW
+from bakeoff.judge.explanation import Cause, Explanation, MeanOverRounds, Suspect
 from bakeoff.report.forms import Form, save
 from bakeoff.report.forms.drawings import drawing
 from bakeoff.report.gaps import NO_LAYER, scale_of
@@ -22,6 +23,7 @@ from bakeoff.report.pages import page_of
 from bakeoff.report.pictures import NARROW, WIDE
 from bakeoff.report.pictures.layers import MOST_BRANCHES, branches
 from bakeoff.report.pictures.waterfall import MOST_BARS, bars, domain
+from bakeoff.report.sections import parts, profiles
 from bakeoff.report.sections.parts import MOST_LINES
 from bakeoff.report.sections.profiles import MOST_COST
 from bakeoff.spec.explained import OperationKind
@@ -419,3 +421,49 @@ def test_records_that_were_never_raced_name_no_command_that_does_not_exist(nobod
     text = markdown(msgspec.structs.replace(nobody, outcome=left))
     assert "Nothing is timed in these records, so there is no gap to explain" in text
     assert "--resume" not in text
+
+
+@pytest.mark.parametrize(("most", "said"), [(11, None), (10, "2 others")])
+def test_a_single_part_is_not_called_others(
+    explained: Explanation, monkeypatch: pytest.MonkeyPatch, most: int, said: str | None
+) -> None:
+    """Where one line of twelve would be left it stands there by its name; two are told together."""
+    monkeypatch.setattr(parts, "MOST_LINES", most)
+    table = next(section.tables[0] for section in parts.kinds(explained) if section.title == "By kind of operation")
+    named = [line.cells[0] for line in table.lines]
+    assert [name for name in named if name.endswith("others")] == ([said] if said else [])
+
+
+@pytest.mark.parametrize("reason", [NOT_RUN, TOO_FEW])
+def test_suspects_that_lack_rounds_are_told_with_what_races_them(explained: Explanation, reason: str) -> None:
+    """Both that were not raced and those of too few rounds."""
+    one = msgspec.structs.replace(explained.suspects[0], status="hypothesis", reason=reason)
+    assert "Suspects lack rounds;" in printed(with_suspects(explained, one)).replace("\n", " ")
+
+
+def test_a_share_is_within_the_whole() -> None:
+    """An interval of a share reads neither below 0 nor beyond all of it."""
+    for mean, ends, text in (
+        (0.99, (0.97, 1.02), "99 % (97 % to 100 %)"),
+        (0.2, (-0.1, 0.5), "20 % (0 % to 50 %)"),
+    ):
+        part = MeanOverRounds(mean=mean, interval=Interval(estimate=mean, low=ends[0], high=ends[1]))
+        assert profiles._share(part) == text
+
+
+def test_what_follows_from_a_rule_is_not_what_is_mixed(explained: Explanation) -> None:
+    """Each share of a profile stands before its own words."""
+    shares = {"inferred_share": 0.11, "mixed_share": 0.22, "unattributed_share": 0.33}
+    said = profiles._sentence(msgspec.structs.replace(explained.profiles[0], **shares))
+    assert "11 % of its step was placed by a rule, 22 % is of operations fused from several, 33 % is not" in said
+
+
+def test_a_difference_is_what_the_slower_one_spends_more(explained: Explanation) -> None:
+    """In the table of all contenders: its sign, and the interval whose low end comes first."""
+    table = next(section.tables[0] for section in parts.kinds(explained) if section.title == "By kind of operation")
+    (whole,) = (line for line in table.lines if line.cells[0] == "the step")
+    assert float(whole.cells[-2]) > 0
+    known = [line.cells[-1].split(" to ") for line in table.lines if " to " in line.cells[-1]]
+    apart = [float(line.cells[-2]) for line in table.lines if " to " in line.cells[-1]]
+    assert known
+    assert all(float(low) < middle < float(high) for (low, high), middle in zip(known, apart, strict=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 from tests.explaining.test_causes import block, record
 from tests.report.conftest import JAX, TORCH, outcome, verdict
@@ -9,6 +11,9 @@ from tests.report.conftest import JAX, TORCH, outcome, verdict
 from bakeoff.report.export.blocks import BLOCKS, BlockRow
 from bakeoff.report.export.verdicts import VERDICTS, decided_pairs
 from bakeoff.spec.record import Signals
+
+if TYPE_CHECKING:
+    from bakeoff.judge.outcome import Outcome
 
 
 def test_every_column_of_a_verdict_is_its_own_field() -> None:
@@ -56,3 +61,9 @@ def test_every_column_of_a_block_is_its_own_field() -> None:
     calm = msgspec.structs.replace(one, signals=msgspec.structs.replace(signals, foreign_share=0.0, steal_share=0.0))
     (row,) = BLOCKS.rows([BlockRow(outcome([TORCH], []), TORCH, record("torch", calm), calm, True)])  # noqa: FBT003
     assert (row["disturbed"], row["counts"]) == (False, True)
+
+
+def test_a_contender_on_several_devices_is_a_pair_with_itself_on_one(on_two: Outcome) -> None:
+    """What the efficiency rests on is a row, too."""
+    rows = VERDICTS.rows(decided_pairs(on_two))
+    assert [(row["first"], row["second"], row["ratio"]) for row in rows] == [("torch", "torch:devices=2", 0.82)]

@@ -85,3 +85,12 @@ def test_numbers_that_have_become_denormal_are_named() -> None:
     many, few = DenormalCount(elements=100, denormal=50), DenormalCount(elements=1000, denormal=9)
     late = msgspec.structs.replace(LATE, early={"a": many, "b": few}, late={"a": many, "b": many, "c": many, "d": few})
     assert late.denormal() == {"b": 0.5, "c": 0.5}
+
+
+def test_no_remedy_is_offered_for_what_the_option_does_not_touch() -> None:
+    """Denormal parameters are told; flushing, which acts on what the optimiser holds, is not said to mend them."""
+    grown = {"parameters": DenormalCount(elements=100, denormal=50)}
+    late = msgspec.structs.replace(LATE, late=grown)
+    sentence = said(late, options={"device": "cpu", "denormals": "keep"})
+    assert "by then 50 % of" in sentence
+    assert "denormals=flush" not in sentence

@@ -95,3 +95,20 @@ def test_the_processors_of_each_replica_are_told(on_two: Outcome) -> None:
     ]
     said = scaling.notes(msgspec.structs.replace(on_two, contenders=bound))[-1]
     assert said.endswith("in the order of the replicas: torch (0), torch:devices=2 (0; 1).")
+
+
+def test_a_contender_without_a_named_device_is_on_the_processor(on_two: Outcome) -> None:
+    """Without the option it runs on the processor, and its devices are shares of that."""
+    one, both = on_two.contenders
+    options = {name: value for name, value in both.plan.contender.options.items() if name != "device"}
+    contender = msgspec.structs.replace(both.plan.contender, options=options)
+    both = msgspec.structs.replace(both, plan=msgspec.structs.replace(both.plan, contender=contender))
+    assert scaling.SHARED in scaling.cautions(msgspec.structs.replace(on_two, contenders=[one, both]))
+
+
+def test_as_many_replicas_as_cores_take_no_turns(on_two: Outcome) -> None:
+    """Each has a core of its own; of several contenders the one on most devices tells."""
+    assert scaling.cautions(on_two) == [scaling.SHARED]
+    (two,) = on_two.scalings
+    more = msgspec.structs.replace(on_two, scalings=[two, msgspec.structs.replace(two, devices=4)])
+    assert any("4 replicas on 2 cores: they take turns" in one for one in scaling.cautions(more))

@@ -12,10 +12,11 @@ from bakeoff.report.sections.figures import summary
 from bakeoff.report.sections.verdicts import by_devices
 from bakeoff.report.standings import ratio_text, step_parts, throughput
 from bakeoff.report.units import SECONDS
-from bakeoff.report.words import earlier, machines_line
+from bakeoff.report.words import earlier, machine_line, machines_line
 from bakeoff.spec.group import DEVICES
 from bakeoff.spec.record import Memory
 from bakeoff.spec.verdict import Interval
+from bakeoff.stats.intervals import MIN_VALUES
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
@@ -84,3 +85,34 @@ def test_a_reading_of_this_comparison_is_no_earlier_one(decided: Outcome) -> Non
     assert earlier(here, decided) == ""
     another = [*here, ("tensorflow", "2026-09-30T07:05:09", "another-1a2b")]
     assert earlier(another, decided) == "tensorflow's on 2026-09-30 at 07:05 UTC"
+
+
+@pytest.mark.parametrize(
+    ("ends", "shown"),
+    [((0.99, 0.9535, 1.028), "0.990 (0.954 to 1.028)"), ((1.01, 0.975, 1.046), "1.010 (0.975 to 1.046)")],
+)
+def test_what_is_within_the_margin_reads_so(ends: tuple[float, float, float], shown: str) -> None:
+    """With a margin of 5 % an end of 0.9535, above 1 / 1.05, does not read as 0.95, nor one of 1.046 as 1.05."""
+    assert ratio_text(verdict("torch", "jax", "equal", *ends), 0.05) == shown
+
+
+def test_an_interval_without_an_end_is_not_shown() -> None:
+    """Where nothing bounds a ratio from above, the ratio stands alone."""
+    assert ratio_text(verdict("torch", "jax", "undecided", 1.5, 0.7, float("inf")), 0.05) == "1.50"
+
+
+def test_a_step_time_has_its_interval_from_the_fewest_rounds_on() -> None:
+    """So many rounds that an interval can be computed are enough for one, and one less is not."""
+    for rounds, shown in ((MIN_VALUES, "2.0 to 2.2"), (MIN_VALUES - 1, "")):
+        one = msgspec.structs.replace(TORCH, rounds=rounds)
+        assert step_parts(one, SECONDS[1]) == ("2.1 ms", shown)
+
+
+def test_a_machine_of_unknown_calm_that_changed_its_speed_is_told_as_both(noisy: Outcome) -> None:
+    """Only where it is known to have been calm is the change of speed all that is told."""
+    told = {
+        calm: machine_line(msgspec.structs.replace(noisy, calm=calm, flagged_rounds=0, foreign_share=None))
+        for calm in (True, False, None)
+    }
+    changed = "AMD EPYC, 2 cores, its speed changed in 2 of 7 rounds"
+    assert told == {True: changed, False: f"{changed}, busy", None: f"{changed}, noise unknown"}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.report.conftest import TORCH, outcome
 
 from bakeoff.report import units
 from bakeoff.report.sections import energy, light
@@ -73,3 +74,35 @@ def test_wide_intervals_keep_their_ends() -> None:
 def test_a_number_keeps_its_sign(value: float, text: str) -> None:
     """A loss may lie just below 0, as PPO's does: its sign is not lost with the thousands that are parted."""
     assert units.rounded(value, 3) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(99.4, "99 s"), (100, "1 min 40 s"), (125, "2 min 05 s"), (3599, "59 min 59 s"), (3600, "1 h 00 min")],
+)
+def test_a_time_is_told_as_a_clock_shows_it(seconds: float, text: str) -> None:
+    """Up to 99 seconds as they are, then minutes with two digits of seconds, then hours with two of minutes."""
+    assert units.elapsed(seconds) == text
+
+
+@pytest.mark.parametrize(("share", "text"), [(-0.0004, "0.0"), (-0.0123, "-1.2"), (0.12, "12.0")])
+def test_what_rounds_to_nothing_has_no_sign(share: float, text: str) -> None:
+    """A share of -0.04 % reads as none, not as less than none."""
+    assert units.tenths(share) == text
+
+
+@pytest.mark.parametrize(("share", "text"), [(0.0123, "1.2 %"), (0.1, "10 %"), (0.123, "12 %")])
+def test_a_share_has_two_digits(share: float, text: str) -> None:
+    """Below a tenth with a decimal, from there on without."""
+    assert units.percent(share) == text
+
+
+def test_the_energy_of_a_sample_is_told_with_its_rounds_and_its_meters() -> None:
+    """Estimate, interval, how many rounds, and by what it was counted."""
+    (line,) = energy.energy_table(outcome([TORCH], [])).lines
+    assert line.cells == ["torch", "2.0 mJ", "1.9 to 2.1 mJ", "5", "package-0"]
+
+
+def test_an_interval_that_reaches_below_nothing_spans_no_magnitudes() -> None:
+    """Its half-width tells its digits, as of every other one."""
+    assert units.carried(2.13, -1.04, 5.02) == ("2", "-1", "5")

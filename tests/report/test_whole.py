@@ -21,6 +21,7 @@ from bakeoff.judge.epochs import (
 )
 from bakeoff.report.sections.whole import epochs_table, whole_lines, whole_table
 from bakeoff.spec.metric import Metric
+from bakeoff.spec.peaks import Work
 from bakeoff.spec.record import Compilation, EpochRun
 
 if TYPE_CHECKING:
@@ -251,3 +252,13 @@ def test_the_length_of_whole_runs_is_what_was_asked_for(ran: Outcome, asked: dic
     data = msgspec.structs.replace(ran.comparison.data, epoch_batches=8)
     found = length_of(msgspec.structs.replace(ran.comparison, procedure=procedure, data=data))
     assert (found and (found.epochs, found.epoch_steps)) == length
+
+
+def test_algorithms_are_no_matter_where_none_saves_products(ran: Outcome) -> None:
+    """A model without convolutions over several points has nothing to try, whatever the setting says."""
+    tries = [msgspec.structs.replace(one, settings={"conv_algorithm": "profiling"}) for one in ran.contenders]
+    for least, told in ((50, True), (100, False)):
+        work = Work(macs=100, least_macs=least, parameters=1, trains=True)
+        comparison = msgspec.structs.replace(ran.comparison, work=work)
+        said = " ".join(whole_lines(msgspec.structs.replace(ran, comparison=comparison, contenders=tries)))
+        assert ("the algorithms of each pass of a convolution" in said) == told

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import pytest
+from tests.report.conftest import ROUNDS, TORCH, plan, verdict
+from tests.report.conftest import outcome as made_of
+from tests.report.shown import data_of
 
 from bakeoff.report.coldruns import runs_of
 from bakeoff.report.pages import page_of
@@ -17,6 +21,7 @@ from bakeoff.report.sections.verdicts import headline, sentences
 from bakeoff.report.standings import ranked
 from bakeoff.report.words import machine_line
 from bakeoff.spec.trial import Entries
+from bakeoff.stats.boundaries import LOOKS
 from bakeoff.stats.dependence import Resemblance, Trend
 from bakeoff.stats.levels import LevelRatio, Levels
 
@@ -476,3 +481,53 @@ def test_rounds_beyond_the_procedures_last_count_with_those_that_were_run(undeci
     text = said(msgspec.structs.replace(undecided, verdicts=verdicts))
     assert "about 19 more rounds would be needed, beyond the 20 that the procedure allows" in text
     assert "--resume" not in text
+
+
+def test_pairs_are_called_all_where_no_other_is_left() -> None:
+    """Four of six pairs that lack rounds are named one by one: the two others have their verdict."""
+    labels = ["torch", "jax", "tensorflow", "mlx"]
+    ways = [msgspec.structs.replace(TORCH, label=label, plan=plan(label)) for label in labels]
+    pairs = [verdict(one, other, "undecided", 1.1, 0.9, 1.3) for one, other in combinations(labels, 2)]
+    early = [msgspec.structs.replace(pair, rounds=2) for pair in pairs]
+    assert "all 6 pairs: 1 more round," in " ".join(sentences(made_of(ways, early)))
+    said = " ".join(sentences(made_of(ways, [*early[:4], *pairs[4:]])))
+    assert "all 4 pairs" not in said
+    assert "torch / jax, " in said
+
+
+def test_the_last_look_is_still_offered(undecided: Outcome) -> None:
+    """Rounds that end at the last look are within what the procedure allows: the command is there."""
+    last = LOOKS[-1] - ROUNDS
+    pairs = [msgspec.structs.replace(pair, more_rounds=pair.more_rounds and last) for pair in undecided.verdicts]
+    said = " ".join(sentences(msgspec.structs.replace(undecided, verdicts=pairs)))
+    assert f"--rounds {LOOKS[-1]}" in said
+    assert "beyond the" not in said
+
+
+def test_a_mean_is_no_median_for_programs(decided: Outcome) -> None:
+    """Each of a contender's step times stands under its own key."""
+    for told, one in zip(data_of(decided)["contenders"], decided.contenders, strict=True):
+        assert (told["step_s"], told["mean_step_s"]) == (one.median_step_s, one.mean_step_s)
+
+
+def test_a_pair_without_a_verdict_leaves_open_who_catches_up(undecided: Outcome) -> None:
+    """One pair that lacks rounds is enough for that, whatever is known of the others."""
+    torch, *others = undecided.verdicts
+    pairs = [msgspec.structs.replace(torch, verdict="undecided", rounds=2), *others]
+    pairs[1] = msgspec.structs.replace(pairs[1], verdict="undecided")
+    said = short_runs(runs_of(undecided.contenders), pairs)
+    assert said.endswith("whether another one catches up is not known before a verdict.")
+
+
+@pytest.mark.parametrize(("level", "is_told"), [(None, True), (0.95, False)])
+def test_a_pair_given_up_by_the_first_procedure_is_told_its_rounds(
+    undecided: Outcome, level: float | None, *, is_told: bool
+) -> None:
+    """It knew how many more would be needed; by the present one, what is given up is told no number."""
+    pairs = [
+        msgspec.structs.replace(pair, stopped="futility", level=level) if pair.more_rounds else pair
+        for pair in undecided.verdicts
+    ]
+    said = " ".join(sentences(msgspec.structs.replace(undecided, verdicts=pairs)))
+    assert "given up, because at this noise" in said
+    assert ("more rounds would be needed" in said) == is_told

@@ -12,6 +12,7 @@ from bakeoff.judge.reproduction import hole
 from bakeoff.report.forms import save
 from bakeoff.report.forms.pictures import render
 from bakeoff.report.pages import page_of
+from bakeoff.report.pages.reproduction import _rows
 from bakeoff.report.pictures.bars import speeds_here, speeds_there
 
 if TYPE_CHECKING:
@@ -226,3 +227,11 @@ def test_the_page_of_the_object_tells_every_key(figure: StudyOutcome, article: S
         there |= set(made)
         there |= {f"{name}[].{key}" for name in LISTS for one in made[name] for key in one}
     assert documented == there
+
+
+def test_a_row_that_is_missing_in_some_comparisons_is_told_with_them() -> None:
+    """Its name alone would say that it is missing in all; a comparison of which all rows are stands without them."""
+    rows = {"small": 2, "large": 2}
+    assert _rows([("torch", "small")], rows) == "torch (small)"
+    assert _rows([("torch", "small"), ("torch", "large")], rows) == "torch"
+    assert _rows([("torch", "small"), ("jax", "small")], rows) == "every row of small"
