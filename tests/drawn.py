@@ -43,7 +43,11 @@ def sources() -> str:
     return files_sha256(root, sorted(root.rglob("*.py")))
 
 
+MUTANTS_VARIABLE = "BAKEOFF_MUTANTS"
+"""With the value `all`, as `make mutants` sets it, all faults are planted (tests/mutants/drawing.py)."""
+
+
 def later_steps(many: int, few: int) -> int:
     """Return the steps of a run's certificates: few in every second version of the sources; many where all is run."""
-    is_whole = is_all() or os.environ.get("BAKEOFF_MUTANTS") == "all"
+    is_whole = is_all() or os.environ.get(MUTANTS_VARIABLE) == "all"
     return few if not is_whole and int(sources(), 16) % 2 else many

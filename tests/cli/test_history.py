@@ -274,6 +274,18 @@ def test_a_contender_that_never_ran_on_one_side_has_lost_no_settings(outcomes: d
     assert changes == {"status": ("ranked", "uncertified"), "certificate": ("passed", None)}
 
 
+def test_a_row_names_its_machine_without_how_it_was_set(cli: Cli, tmp_path: Path) -> None:
+    """One core is one, and a GPU's driver, which changes on the same machine, stands in no row's head."""
+    folder = tmp_path / FIRST.name
+    shutil.copytree(FIRST, folder)
+    comparison = json.loads((folder / "comparison.json").read_bytes())
+    comparison["machine"] |= {"usable_cores": 1, "gpu": "NVIDIA H200", "gpu_driver": "570.1"}
+    (folder / "comparison.json").write_text(json.dumps(comparison))
+    said = " ".join(cli("history", comparison["workload"]["name"], "--results", str(tmp_path)).out.split())
+    assert f"on NVIDIA H200, {comparison['machine']['processor']}, 1 core;" in said
+    assert "570.1" not in said
+
+
 def test_a_machine_that_changed_its_speed_on_one_side_is_told(outcomes: dict[str, Outcome]) -> None:
     """Of the side that it was; where no contender is in both, nothing is said of what the machine did meanwhile."""
     before = outcomes["07d5"]

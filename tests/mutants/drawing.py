@@ -11,9 +11,7 @@ from collections.abc import Iterable
 from catalogue import MUTANTS
 from catalogue.mutant import Mutant
 from judging import OWN_PROCESSES
-from tests.drawn import first, sources
-
-VARIABLE = "BAKEOFF_MUTANTS"
+from tests.drawn import MUTANTS_VARIABLE, first, sources
 
 DRAWN = {
     "torch": 2,
@@ -35,7 +33,7 @@ for imports and for what is computed without a fault."""
 
 def is_all() -> bool:
     """Return whether all mutants are asked for."""
-    return os.environ.get(VARIABLE) == "all"
+    return os.environ.get(MUTANTS_VARIABLE) == "all"
 
 
 def drawn(mutants: Iterable[Mutant] = MUTANTS.values(), seed: str | None = None) -> set[str]:

@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from bakeoff.measure.system_settings import Facts
-from bakeoff.report import past
 from bakeoff.report.words import advice, machine_text, remarks, timed_region
 
 SERVER: Facts = {
@@ -48,10 +44,9 @@ def test_every_governor_that_does_not_hold_the_clock_is_told(governor: str) -> N
     assert f"(governor {governor})" in advice(SERVER | {"governor": governor})[0]
 
 
-@pytest.mark.parametrize("of_machine", [machine_text, past.machine_text])
-def test_a_machine_is_told_with_the_cores_that_may_be_used(of_machine: Callable[[Any], str]) -> None:
+def test_a_machine_is_told_with_the_cores_that_may_be_used() -> None:
     """Two of eight are two; one is one core; where nothing says which may be used, all are told."""
     facts = {"processor": "AMD EPYC", "cores": 8, "usable_cores": 2}
-    assert of_machine(facts) == "AMD EPYC, 2 cores"
-    assert of_machine(facts | {"usable_cores": 1}) == "AMD EPYC, 1 core"
-    assert of_machine(facts | {"usable_cores": None}) == "AMD EPYC, 8 cores"
+    assert machine_text(facts) == "AMD EPYC, 2 cores"
+    assert machine_text(facts | {"usable_cores": 1}) == "AMD EPYC, 1 core"
+    assert machine_text(facts | {"usable_cores": None}) == "AMD EPYC, 8 cores"

@@ -142,17 +142,23 @@ def _is_alike(row: "PairHistory", other: "PairHistory") -> bool:
     return _work(row) == _work(other) and {row.first, row.second} == {other.first, other.second}
 
 
+def _machine(row: "PairHistory") -> str:
+    """Return what a row's machine is, without how it was set, as a GPU's driver, which may change on it."""
+    from bakeoff.judge.likeness import HARDWARE
+    from bakeoff.report.words import machine_text
+
+    return machine_text({fact: row.machine.get(fact) for fact in HARDWARE})
+
+
 def _row(row: "PairHistory", before: "PairHistory | None", found: "list[PairHistory]") -> list[str]:
     """Return one pair on one machine: a line for each comparison, and under it what changed."""
-    from bakeoff.report.past import level_of, machine_text
+    from bakeoff.report.past import level_of
 
-    options, machine = _options(row, found), machine_text(row.machine)
+    options, machine = _options(row, found), _machine(row)
     level = level_of(entry.verdict for entry in row.entries)
     head = f"{_pair(row)}{options} on {machine}; ratio{level}"
     is_again = before is not None and _is_alike(row, before)
-    is_elsewhere = before is not None and (
-        machine_text(before.machine) != machine or _options(before, found) == options
-    )
+    is_elsewhere = before is not None and (_machine(before) != machine or _options(before, found) == options)
     note = "Another machine, in a row of its own: its ratios do not go on from those above."
     lines = [*wrapped(head, INDENT, indent=INDENT * 2), *(wrapped(note, INDENT) if is_again and is_elsewhere else [])]
     for entry in row.entries:

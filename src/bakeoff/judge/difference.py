@@ -132,10 +132,10 @@ def _meanwhile(before: Outcome, after: Outcome, level: Comparable) -> list[str]:
     if level == "nothing":
         return []
     said = [
-        f"In {name} the machine itself changed its speed, in {len(one.levels.changed)} of "
-        f"{count(one.levels.turns, 'turn')}: its step times and ratios are of both speeds together."
+        f"In {name} the machine itself changed its speed, in {len(one.other_speeds.changed)} of "
+        f"{count(one.other_speeds.turns, 'turn')}: its step times and ratios are of both speeds together."
         for name, one in (("A", before), ("B", after))
-        if one.levels is not None and one.levels.is_found
+        if one.other_speeds
     ]
     if level == "times":
         said.append(

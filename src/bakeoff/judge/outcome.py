@@ -177,6 +177,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return [*self.verdicts, *(one.verdict for one in self.scalings)]
 
     @property
+    def other_speeds(self) -> Levels | None:
+        """The turns at another speed, where the machine is said to have changed it."""
+        return self.levels if self.levels is not None and self.levels.is_found else None
+
+    @property
     def is_answered(self) -> bool:
         """Whether there is what was asked for: a pair, or of a single contender its figures."""
         ranked = sum(contender.status == "ranked" for contender in self.contenders)

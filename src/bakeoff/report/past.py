@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from bakeoff.judge.change import OF_CHANGE
 from bakeoff.report.standings import kind, ratio_text, ratio_with_level
 from bakeoff.report.units import carried, percent, rounded
-from bakeoff.spec.text import count
 from bakeoff.stats.steps import FEWEST, LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from bakeoff.judge.change import Change
     from bakeoff.judge.past import RatioStep
@@ -64,14 +63,3 @@ def step_text(step: RatioStep) -> str:
 def p_text(p: float) -> str:
     """Return a probability with one digit, and none smaller than one in a thousand."""
     return "< 0.001" if p < 0.001 else f"{p:.1g}"  # noqa: PLR2004 - smaller ones are no better known
-
-
-def machine_text(machine: Mapping[str, str | int | float | None]) -> str:
-    """Return what a machine is: "AMD EPYC, 2 cores"."""
-    cores = machine.get("usable_cores") or machine.get("cores")
-    parts = [
-        machine.get("gpu"),
-        machine.get("processor") or "unknown processor",
-        count(int(cores), "core") if cores else "",
-    ]
-    return ", ".join(str(part) for part in parts if part)

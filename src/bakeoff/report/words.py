@@ -29,8 +29,8 @@ def machine_line(outcome: Outcome) -> str:
     load = "" if share is None else f" (other processes {percent(share)})"
     busy = f"busy in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}" if outcome.flagged_rounds else "busy"
     states = [{True: "calm", False: busy, None: "noise unknown"}[outcome.calm]]
-    if outcome.levels is not None and outcome.levels.is_found:
-        changed = f"its speed changed in {len(outcome.levels.rounds)} of {count(outcome.rounds, 'round')}"
+    if outcome.other_speeds:
+        changed = f"its speed changed in {len(outcome.other_speeds.rounds)} of {count(outcome.rounds, 'round')}"
         states = [changed] if outcome.calm else [changed, *states]
     return ", ".join([machine_name(outcome), *states]) + load
 

@@ -15,6 +15,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from bakeoff.stats.dependence import ALLOWED, SHUFFLES
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
@@ -33,14 +35,9 @@ class LevelRule(msgspec.Struct, frozen=True, kw_only=True):
     """Half a round of eight: less moves no median of a round."""
     smallest_share: float = 0.05
     """Of all turns; fewer move no interval."""
-    shuffles: int = 1999
-    """Random orders of each contender's rounds, against which these are held."""
     beyond_chance: float = 1.5
-    """Times as many such turns as in these orders on average, at least: without it machines of one speed whose blocks
-    vary by 30 % were found in up to 6 % (benchmarks/levels.py)."""
-    allowed: int = 99
-    """Orders in which contenders may have as much in common where that is said to be rare: (99 + 1) / (1999 + 1) is
-    5 %."""
+    """Times as many such turns as in random orders on average, at least: blocks that vary by 30 % have some in any
+    order (tests/stats/test_levels.py)."""
 
 
 RULE = LevelRule()
@@ -161,8 +158,8 @@ def _is_beyond_chance(ratios: Floats, turns: list[Turn], changed: int) -> bool:
     generator = np.random.default_rng(0)
     found = np.abs(_common(ratios)).sum()
     as_common = by_chance = 0
-    for begin in range(0, RULE.shuffles, most := max(1, _AT_ONCE // ratios.size)):
-        count = min(most, RULE.shuffles - begin)
+    for begin in range(0, SHUFFLES, most := max(1, _AT_ONCE // ratios.size)):
+        count = min(most, SHUFFLES - begin)
         shuffled = np.repeat(ratios[None], count, axis=0)
         for row, mine in enumerate(ratios):
             for group in _alike(mine, turns):
@@ -171,7 +168,7 @@ def _is_beyond_chance(ratios: Floats, turns: list[Turn], changed: int) -> bool:
         common = np.abs(_common(shuffled, axis=1))
         as_common += int((common.sum(axis=1) >= found).sum())
         by_chance += int((common >= math.log(RULE.factor)).sum())
-    return as_common <= RULE.allowed and changed >= RULE.beyond_chance * by_chance / RULE.shuffles
+    return as_common <= ALLOWED and changed >= RULE.beyond_chance * by_chance / SHUFFLES
 
 
 _AT_ONCE = 4_000_000

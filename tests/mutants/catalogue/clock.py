@@ -99,7 +99,7 @@ MUTANTS = [
     ),
     in_levels(
         "slow processes that coincide by chance are the machine's",
-        [("return as_common <= RULE.allowed and", "return")],
+        [("return as_common <= ALLOWED and", "return")],
         {OF_LEVELS: "test_slow_processes_that_coincide_are_a_machine_in_five_percent_at_most"},
     ),
     in_levels(

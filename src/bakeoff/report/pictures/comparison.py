@@ -218,8 +218,7 @@ def _end(point: Mark, name: str, otherwise: str) -> float:
 def blocks(outcome: Outcome) -> list[Mark]:
     """Return every block of every ranked contender; one beyond the scale stands at its end."""
     top = step_domain(outcome)[1]
-    levels = outcome.levels
-    changed = set(levels.changed) if levels is not None and levels.is_found else set()
+    changed = set(outcome.other_speeds.changed) if outcome.other_speeds else set()
     points = []
     for one in ranked(outcome):
         for block in one.blocks:

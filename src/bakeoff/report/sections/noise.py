@@ -69,8 +69,8 @@ def _calm(outcome: Outcome) -> list[str]:
 
 def _speeds(outcome: Outcome) -> list[str]:
     """Return that the machine changed its speed under all contenders at once, and what that did to ratios."""
-    levels = outcome.levels
-    if levels is None or not levels.is_found:
+    levels = outcome.other_speeds
+    if levels is None:
         return []
     times = " to ".join(dict.fromkeys(rounded(level) for level in (levels.low, levels.high)))
     rounds = f"round{'s' if len(levels.rounds) > 1 else ''} {listed(map(str, levels.rounds))}"
