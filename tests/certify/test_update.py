@@ -111,6 +111,21 @@ def test_updates_behind_a_loss_beyond_use_are_not_held(losses: tuple[float, ...]
     assert ("the first 2 are held: behind them training diverges" in check.detail) is bool(losses)
 
 
+def test_updates_are_held_as_far_as_own_gradients_are_known() -> None:
+    """A fault in the second one is what the parameters behind it show; the check says how many it has held."""
+    optimizer = SGD(learning_rate=0.1)
+    found = trained(optimizer, skip=1)
+    arrays = {"update/dense.weight": found, "update/dense.bias": found}
+    reference = dict.fromkeys(arrays, trained(optimizer)) | {f"gradient/{name}": np.ones(3) for name in NAMES}
+    how = {"steps": STEPS, "precision": "float32", "allowed": UpdateTolerance()}
+    checks = [check_updates(NAMES, arrays, reference, optimizer, **how, followed=one) for one in (1, 2, None)]  # type: ignore[arg-type]
+    assert [check.passed for check in checks] == [True, False, False]
+    said = f"of {STEPS} steps the first 1 by gradients of its own, the others by where they lead"
+    assert [said in check.detail for check in checks] == [True, False, False]
+    short = {name: rows[:-2] for name, rows in arrays.items()}
+    assert not check_updates(NAMES, short, reference, optimizer, **how, followed=1).passed  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("diverged_in", range(FEWEST_HELD))
 def test_a_training_that_diverges_at_once_is_no_evidence(diverged_in: int) -> None:
     """Gradients that are not cleared, and momentum, show in the second step: one alone says little."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.spec.scenario import Scenario
+    from bakeoff.spec.trial import Purpose
 
 HERE = Path(__file__).parent
 LIMIT_S = 900  # the compilers of all frameworks on one slow processor; Jittor compiles every operator by g++
@@ -278,6 +279,11 @@ class Computed:
         job = Job(folder=str(declared.path), variables=variables, options=self._options)
         return Child(interpreter, job, folder, limit_s=LIMIT_S)
 
+    @property
+    def _purpose(self) -> Purpose:
+        """What a contender's evidence is for: the stage in float64, or that of what is timed."""
+        return "program" if self._contender.options.get("precision") == "float64" else "certify"
+
     def _path(self, name: str, kind: str, folder: Path | None = None) -> Path:
         """Return the file of one kind for one piece of work."""
         identity = f"{name} {folder.parent.name}" if folder else name
@@ -289,7 +295,7 @@ class Computed:
         return TrialSpec(
             comparison="contract",
             name=f"{workload}/{scenario}",
-            purpose="reference" if self._is_reference else "certify",
+            purpose="reference" if self._is_reference else self._purpose,
             contender=msgspec.structs.replace(self._contender, options=self._options),
             framework_path=str(DECLARED[self._contender.framework].path),
             workload_path=str(path or loaded.path),

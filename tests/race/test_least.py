@@ -95,8 +95,9 @@ def test_evidence_takes_as_many_steps_as_are_counted(
     monkeypatch.setattr(fitting, "SMALL_MACS", 0)  # else trials start together
     race("fake", scenario=scenario, max_rounds=1, observe=observe)
     assert spent["certify"] == pytest.approx(evidence_steps(scenario, later))
-    drawn = sum(drawn_steps(scenario, later, precision) for precision in ("float64", "float32"))
-    assert spent["reference"] == pytest.approx(evidence_steps(scenario, later, keeps=True) + drawn)
+    precisions = ["float32", *(["float64"] if later == CERTIFY_STEPS else [])]
+    drawn = sum(drawn_steps(scenario, later, precision) for precision in precisions)
+    assert spent["reference"] == pytest.approx(evidence_steps(scenario, later, first_alone=True) + drawn)
 
 
 def test_float32_takes_half_as_long_and_what_no_rate_is_known_of_nothing() -> None:

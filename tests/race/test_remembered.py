@@ -88,12 +88,16 @@ def test_a_program_in_float64_is_remembered_for_its_own_question_alone() -> None
     asked = {name: value for name, value in OF_TRIAL.items() if name != "pass_steps"}
     asked |= {"seed": 7, "certify_steps": 9, "spreads": ["float32"], "shards": 2, "data": "2"}
     asked |= {"machine": {"cores": 4}, "options": {"threads": "2"}}
-    names = [certify._name(*of_trial(), "program"), certify._name(*of_trial(), "reference")]
-    names += [certify._name(*of_trial(**{name: value}), "program") for name, value in asked.items()]
+    names = [named(), named(purpose="reference"), *(named(**{name: value}) for name, value in asked.items())]
     assert len(set(names)) == len(names)
     assert all(names)
-    for source in ("workload_sha256", "framework_sha256", "data"):
-        assert certify._name(*of_trial(**{source: ""}), "program") == ""
+    assert not any(named(**{source: ""}) for source in ("workload_sha256", "framework_sha256", "data"))
+
+
+def named(**changed: Any) -> str:
+    """Give the name of a program with something changed."""
+    state, plan = of_trial(**({"purpose": "program"} | changed))
+    return certify._name(state, plan, state.specs.trial(plan, "program"))
 
 
 def test_late_steps_hold_for_the_same_training_alone() -> None:

@@ -18,7 +18,7 @@ from bakeoff.spec.batch import Batch
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Record
 from bakeoff.spec.scenario import SCENARIOS, ScenarioSpec
-from bakeoff.spec.trial import Inputs, TrialSpec
+from bakeoff.spec.trial import CERTIFY_STEPS, FEW_CERTIFY_STEPS, Inputs, TrialSpec
 from bakeoff.store.files import TRIAL_FILE, read_record, write_trial
 from bakeoff.trial import built as trial_built
 from bakeoff.trial import handlers
@@ -135,6 +135,34 @@ def test_a_draw_takes_the_first_gradients_alone(
     found = with_spread(evidence, engine, model, trial, batches, tmp_path, precision="float64")
     assert len(asked) == 1
     assert len(found.spreads["float64"].trajectory) == trial.certify_steps + 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "passes"),
+    [
+        ({"purpose": "program", "certify_steps": FEW_CERTIFY_STEPS}, 1),
+        ({"purpose": "program", "certify_steps": CERTIFY_STEPS}, CERTIFY_STEPS + 1),
+        ({"purpose": "certify", "certify_steps": FEW_CERTIFY_STEPS}, FEW_CERTIFY_STEPS + 1),
+    ],
+)
+def test_a_large_program_computes_its_first_gradients_alone(
+    trial: TrialSpec, fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], passes: int
+) -> None:
+    """Where its steps lead is held; what is timed has a pass for each step's gradients, as has a small program."""
+    engine = import_engine(fake).Engine()
+    engine.configure(trial.contender.options)
+    trial = msgspec.structs.replace(trial, **changed)
+    step = engine.build(make_model(trial), "train", trial.options)
+    gradients, asked = type(step).gradients, list[Any]()
+    monkeypatch.setattr(type(step), "gradients", lambda *given: (asked.append(given), gradients(*given))[1])
+    evidence = gather(engine, step, make_model(trial), trial, Batches(Path(trial.inputs_path)), tmp_path)
+    assert len(asked) == passes
+    assert evidence.followed == (1 if passes == 1 else None)
+    rows = [value for name, value in np.load(tmp_path / "evidence.npz").items() if name.startswith("update/")]
+    assert rows
+    for one in rows:
+        assert len(one) == 2 * trial.certify_steps + 3
+        assert all(np.array_equal(later, one[1]) for later in one[3::2]) or passes > 1
 
 
 def test_a_sample_whose_targets_are_anothers_is_missed(trial: TrialSpec, tmp_path: Path) -> None:

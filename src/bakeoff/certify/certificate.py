@@ -67,6 +67,7 @@ _CHECKS: dict[EvidencePart, Callable[[Case], Check]] = {
         precision=case.contender.precision,
         allowed=case.allowed.update,
         losses=case.reference.evidence.losses,
+        followed=case.contender.evidence.followed if case.stage == "program" else None,
     ),
     "norms": lambda case: check_norms(
         case.contender.arrays,
@@ -122,7 +123,9 @@ def certify(  # noqa: PLR0913 - both sides, and what is asked of them
             contender=exhibit,
             reference=reference,
             stage="program" if exhibit.precision == "float64" else "timed",
-            allowed=allowed(reference.evidence, exhibit.precision, exhibit.device, steps, noisy=noisy),
+            allowed=allowed(
+                reference.evidence, exhibit.precision, exhibit.device, steps, updates=size.updates, noisy=noisy
+            ),
             optimizer=workload.optimizer,
             steps=steps,
             owed=whole - _not_kept(exhibit.evidence),

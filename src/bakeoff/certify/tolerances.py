@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 import numpy as np
 
+from bakeoff.spec.evidence import Spread
 from bakeoff.spec.optimizer import AdamW, decay_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.spec.evidence import Evidence, Spread
+    from bakeoff.spec.evidence import Evidence
     from bakeoff.spec.optimizer import Optimizer
 
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "tf32": 2.0**-11, "bfloat16": 2.0**-8, "float16": 2.0**-11}
@@ -227,22 +228,25 @@ def least_error(precision: str) -> float:
 
 
 def is_measured(reference: Evidence, precision: str) -> bool:
-    """Return whether the reference's evidence says how far a contender in this precision may be off."""
-    return reference.version < MEASURED_FROM or precision in reference.spreads
+    """Return whether the reference says how far a contender in this precision may be off; in float64 PROGRAM does."""
+    return reference.version < MEASURED_FROM or precision in {*reference.spreads, "float64"}
 
 
-def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noisy: bool = False) -> Allowed:
-    """Return how far a contender may be off in a precision, which has been measured.
+def allowed(
+    reference: Evidence, precision: str, device: str, steps: int, *, updates: int = 1, noisy: bool = False
+) -> Allowed:
+    """Return how far a contender may be off in a precision that has been measured; in float64 PROGRAM, where it is not.
 
-    `steps` is how many losses there are. An accelerator need not compute the same gradients twice: it adds in another
-    order, or by another algorithm, and a deep model magnifies that as it does between frameworks. There no more is
-    asked of updates than of gradients, and of their median alone: where a gradient is small, Adam makes a whole step of
-    either sign. Where steps are `noisy`, each framework draws its own noise: losses after the first and parameters are
-    not held.
+    `steps` is how many losses there are, with so many `updates` of the parameters each. An accelerator need not compute
+    the same gradients twice: it adds in another order, or by another algorithm, and a deep model magnifies that as it
+    does between frameworks. There no more is asked of updates than of gradients, and of their median alone: where a
+    gradient is small, Adam makes a whole step of either sign. Where steps are `noisy`, each framework draws its own
+    noise: losses after the first and parameters are not held.
     """
     if reference.version < MEASURED_FROM:
         return of_version_1(precision, steps)
-    found = reference.spreads[precision]
+    unmoved = Spread(amplitude=amplitude(precision), draws=0, output=0.0, losses=[0.0] * steps)
+    found = reference.spreads.get(precision, unmoved)
     is_program = precision == "float64"
     timed = next(
         (reference.spreads[one] for one in UNIT_ROUNDOFF if one != "float64" and one in reference.spreads), None
@@ -251,7 +255,7 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
         found = _with_kinks(found, timed)
     least = PROGRAM if is_program else ROOM * found.amplitude
     gradient_norm = _held(found.gradient_norm, least)
-    trajectory = (float("inf"),) * steps if noisy else _carried(found.trajectory, least) or (least,) * steps
+    trajectory = (float("inf"),) * steps if noisy else _carried(found.trajectory, least) or (least,) * (steps * updates)
     # A metric is of the parameters after the last step, and is held no closer than they are: one draw may have the
     # reference's metric by chance. Found in rl-venv-ppo's size policy: a draw of 1.6e-4, JAX in float64 off by 4.2e-3.
     metric = max((_carried([found.metric], least)[0], *trajectory[-1:]))

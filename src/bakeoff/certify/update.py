@@ -94,11 +94,12 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     precision: str,
     allowed: UpdateTolerance,
     losses: Sequence[float | None] = (),
+    followed: int | None = None,
 ) -> Check:
     """Check each of `steps` updates of every parameter that is trained; arrays are named as `Evidence` says.
 
     `losses` are the reference's, in each of which there may be several updates: where one is beyond what the precision
-    holds, none is held from it on.
+    holds, none is held from it on. `followed` is of how many the contender's own gradients are known; None: of all.
     """
     names = trained_of(optimizer, names)
     held = names if optimizer is None else with_gradient(names, reference)
@@ -119,15 +120,16 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     if whole < min(steps, FEWEST_HELD):
         detail = f"no evidence: {DIVERGES} in step {whole}, beyond what {widest(precision)} holds"
         return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
-    rows = {name: found[: 2 * whole + 1] for name, found in rows.items()}
-    used, shares = {name: own[:whole] for name, own in used.items()}, shares[:whole]
+    known = whole if followed is None else min(whole, followed)
+    rows = {name: found[: 2 * known + 1] for name, found in rows.items()}
+    used, shares = {name: own[:known] for name, own in used.items()}, shares[:known]
     held = held + [name for name in names if _only_decays(name, rows[name], reference, optimizer)]
     rounding = parameter_rounding(precision)
-    followed = {name: _following(rows[name], used.get(name), shares) for name in held}
+    following = {name: _following(rows[name], used.get(name), shares) for name in held}
     errors = {
         (step, name): error
         for name in held
-        for step, error in enumerate(_errors(name, followed[name], optimizer, rounding))
+        for step, error in enumerate(_errors(name, following[name], optimizer, rounding))
     }
     if why := _followed_others(rows, used, shares, allowed, precision):
         return Check(name="update", passed=False, detail=why, allowed=allowed.median)
@@ -141,6 +143,8 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
         detail += f"; {len(names) - len(held)} of {len(names)} arrays have no gradient but rounding, and are not held"
     if whole < steps:
         detail += f"; of {steps} steps the first {whole} are held: behind them {DIVERGES}, beyond {widest(precision)}"
+    if known < whole:
+        detail += f"; of {whole} steps the first {known} by gradients of its own, the others by where they lead"
     worst = max(found.median for found in errors.values())
     return Check(name="update", passed=passed, detail=detail, error=finite(worst), allowed=allowed.median)
 

@@ -13,6 +13,7 @@ from bakeoff.certify.ready_made import certify_ready_made
 from bakeoff.certify.varying import ALIKE
 from bakeoff.environments.tiers import NATIVE
 from bakeoff.spec.errors import StoreError
+from bakeoff.spec.trial import in_float64
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.results import last, of_contender
 
@@ -43,7 +44,37 @@ def certificate_of(
     if reason or mine is None or reference is None or mine.evidence is None or reference.evidence is None:
         return refuse(label, _reference_label(comparison), reason)
     ran = program if program is not None and program.outcome == "done" else None
-    found = certify(
+    found = _held(comparison, folder, plan, mine, reference, program=ran, alone=program.reason if program else "")
+    if nothing := _why_nothing(reference.evidence.losses, found):
+        return msgspec.structs.replace(found, reason=nothing)
+    why = [*_why_rounded(plan, found), *_why_far(reference.evidence.losses, found), *_why_close(records, plan, found)]
+    return msgspec.structs.replace(found, reason="; ".join([found.reason, *why]))
+
+
+def is_off(comparison: Comparison, records: Mapping[str, Record], folder: Path, plan: ContenderPlan) -> bool:
+    """Return whether a contender's program is further from the reference in float64 than is allowed so far."""
+    program, reference = program_of(comparison, records, plan), reference_of(records, plan)
+    if program is None or reference is None or program.evidence is None or reference.evidence is None:
+        return False
+    checks = _held(comparison, folder, plan, program, reference).checks
+    return any(not check.passed and check.stage == "program" for check in checks)
+
+
+def _held(  # noqa: PLR0913 - both sides, and what is asked of them
+    comparison: Comparison,
+    folder: Path,
+    plan: ContenderPlan,
+    mine: Record,
+    reference: Record,
+    *,
+    program: Record | None = None,
+    alone: str = "",
+) -> Certificate:
+    """Return the certificate of evidence that is there, with that of the same code in float64 or why there is none."""
+    assert mine.evidence is not None
+    assert reference.evidence is not None
+    size = comparison.workload.sizes[comparison.size]
+    return certify(
         _exhibit(mine, mine.evidence, folder),
         _as_kept_by(plan, _exhibit(reference, reference.evidence, folder)),
         workload=comparison.workload,
@@ -51,13 +82,9 @@ def certificate_of(
         scenario=comparison.scenario,
         per_sample=comparison.per_sample,
         steps=_steps(reference, reference.evidence),
-        program=_exhibit(ran, ran.evidence, folder) if ran is not None and ran.evidence is not None else None,
-        alone=plan.no_program or (program.reason if program else ""),
+        program=_exhibit(program, program.evidence, folder) if program and program.evidence else None,
+        alone=plan.no_program or alone,
     )
-    if nothing := _why_nothing(reference.evidence.losses, found):
-        return msgspec.structs.replace(found, reason=nothing)
-    why = [*_why_rounded(plan, found), *_why_far(reference.evidence.losses, found)]
-    return msgspec.structs.replace(found, reason="; ".join([found.reason, *why]))
 
 
 def _why_nothing(losses: Sequence[float | None], found: Certificate) -> str:
@@ -73,6 +100,15 @@ def _why_nothing(losses: Sequence[float | None], found: Certificate) -> str:
 _OF_MODEL = "in float64, too, which comes from the model or its data and not from a framework"
 
 _NOT_FINITE = "look for a logarithm or root of what is not positive, a division by 0, and numbers that are very large"
+
+
+def _why_close(records: Mapping[str, Record], plan: ContenderPlan, found: Certificate) -> list[str]:
+    """Return why a program that failed was allowed no more than float64 always is, where more was to be measured."""
+    behind = records.get(in_float64(plan.whose))
+    failed = any(not check.passed and check.stage == "program" for check in found.checks)
+    if not failed or behind is None or behind.outcome == "done":
+        return []
+    return [f"what float64 itself loses in this model could not be measured: {behind.reason}"]
 
 
 def _why_rounded(plan: ContenderPlan, found: Certificate) -> list[str]:
@@ -103,8 +139,12 @@ def _steps(reference: Record, evidence: Evidence) -> int:
 
 
 def reference_of(records: Mapping[str, Record], plan: ContenderPlan) -> Record | None:
-    """Return the record of the reference that a contender is held against; None before there is one."""
-    return records.get(plan.whose)
+    """Return the record of the reference that a contender is held against; None before there is one.
+
+    The one with its spread in float64, where that was measured behind it.
+    """
+    behind = records.get(in_float64(plan.whose))
+    return behind if behind is not None and behind.outcome == "done" else records.get(plan.whose)
 
 
 def failed_reference(records: Mapping[str, Record], plan: ContenderPlan) -> Record | None:

@@ -22,7 +22,7 @@ from bakeoff.measure.machine import usable_cores
 from bakeoff.race import fitting
 from bakeoff.race.stages.rounds import round_steps
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.spec.trial import certify_steps
+from bakeoff.spec.trial import certify_steps, is_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -77,12 +77,14 @@ def least(comparison: Comparison, macs_per_s: Callable[[], float] | None = None)
     exact = _slowness(comparison.references().values())
     timed_s = [step_s * share for plan in plans if (share := _product_s(plan.contender.options))]
     later = certify_steps(work)
-    itself = evidence_steps(scenario, later, keeps=True)
-    draws = [drawn_steps(scenario, later, one) for one in {"float64", *(plan.contender.precision for plan in plans)}]
+    itself, whole = evidence_steps(scenario, later, first_alone=True), evidence_steps(scenario, later)
+    drawn = {plan.contender.precision for plan in plans} | (set() if is_large(work) else {"float64"})
+    draws = [drawn_steps(scenario, later, one) for one in drawn]
+    exact_s = _slowness(programs) * step_s * (itself if is_large(work) else whole)
     return Least(
         reference_s=exact * step_s * (itself + sum(draws)),
         longest_s=exact * step_s * max(itself, *draws),
-        contenders_s=(_slowness(programs) * step_s + sum(timed_s)) * evidence_steps(scenario, later),
+        contenders_s=exact_s + sum(timed_s) * whole,
         round_s=sum(one * round_steps(one) for one in timed_s),
     )
 
@@ -101,17 +103,17 @@ def _product_s(options: Mapping[str, str]) -> float:
     return max(1.0, cores / int(place.threads or cores)) / lanes
 
 
-def evidence_steps(scenario: Scenario, later: int, *, keeps: bool = False) -> float:
+def evidence_steps(scenario: Scenario, later: int, *, first_alone: bool = False) -> float:
     """Return how many steps' operations evidence takes that has so many steps behind the first one.
 
-    A step's gradients are computed beside it, too, unless it keeps its own, which only the first has twice.
+    A step's gradients are computed beside it, too, or those of the first step alone.
     """
     owed = SCENARIOS[scenario]
     calls = ENDS * (1 + ("ran" in owed.evidence))
     if not owed.trains:
         return float(calls)
     steps = 1 + later
-    beside = (1 if keeps and not owed.per_sample else steps) * ("updates" in owed.evidence)
+    beside = (1 if first_alone and not owed.per_sample else steps) * ("updates" in owed.evidence)
     return calls * FORWARD + steps + beside + ENDS * ("norms" in owed.evidence)
 
 

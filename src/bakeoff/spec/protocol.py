@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from bakeoff.spec.evidence import Evidence
 from bakeoff.spec.record import ReplicaReport, Signals
 from bakeoff.spec.selftest import TimerTest
 
@@ -99,6 +100,10 @@ class MeasureSpread(msgspec.Struct, frozen=True, tag="SPREAD"):
     """Measure how far the evidence moves when parameters are moved by as much as stands for a precision."""
 
     precision: str
+    evidence: Evidence | None = None
+    """That of an earlier trial in the same settings; None: this trial's own, which was computed before."""
+    arrays: str = ""
+    """The file of that trial's arrays."""
 
 
 class MeasureMemory(msgspec.Struct, frozen=True, tag="MEMORY"):

@@ -195,6 +195,11 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
         """The options that the framework gets."""
         return self.contender.options | self.injected
 
+    @property
+    def is_large(self) -> bool:
+        """Whether its step is so large that evidence has few steps."""
+        return self.certify_steps <= FEW_CERTIFY_STEPS
+
     def snapshot_steps(self) -> int:
         """Return after how many steps the state is saved: at least one of each shape, since memory is read there."""
         is_scaled = self.contender.options.get("precision") == "float16"
@@ -202,9 +207,19 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
         return max(SCALED_SNAPSHOT_STEPS if is_scaled else among, self.pass_steps)
 
 
+def in_float64(reference: str) -> str:
+    """Return the name of the trial that measures a reference's spread in float64, by that of the reference's own."""
+    return f"{reference}-float64"
+
+
+def is_large(work: Work | None) -> bool:
+    """Return whether a step with this work, None where unknown, takes so long that evidence is kept short."""
+    return work is not None and work.macs >= LARGE_MACS
+
+
 def certify_steps(work: Work | None) -> int:
-    """Return how many steps behind the first one a certificate has, of a step with this work; None where unknown."""
-    return FEW_CERTIFY_STEPS if work is not None and work.macs >= LARGE_MACS else CERTIFY_STEPS
+    """Return how many steps behind the first one a certificate has, of a step with this work."""
+    return FEW_CERTIFY_STEPS if is_large(work) else CERTIFY_STEPS
 
 
 FIXED = "fixed"

@@ -61,6 +61,8 @@ class Gathering:
         # The reference is the yardstick: its own gradients are those that it has followed, and a pass each is saved.
         is_plain = self._scenario.trains and not self._scenario.per_sample
         self._keeps = trial.purpose == "reference" and is_plain and keeps_gradients(step, model)
+        # Of a draw the parameters alone are compared; a large program is held by where its steps lead, to 1e-9.
+        self.first_alone = is_draw or (trial.purpose == "program" and trial.is_large and is_plain)
         self._owed = self._scenario.evidence - WITHOUT_REFERENCE if self.ready_made else self._scenario.evidence
         self._prepared = [step.prepare(batches.at(index)) for index in range(batches.count)]
         self._ends = [self._prepared[index] for index in batches.ends]
@@ -127,10 +129,16 @@ class Gathering:
         asked = self._trial.per_sample
         noisy = "noise" in self._owed and asked is not None and asked.is_noisy
         # Parameters are read, which copies them all, only where some are not trained.
-        is_whole = self._model.optimizer is None or not self._model.optimizer.frozen
+        is_whole = self._is_draw or self._model.optimizer is None or not self._model.optimizer.frozen
         frozen = [] if is_whole else frozen_of(self._model.optimizer, self._step.parameters())
-        clips, keeps = _clips(self._model), self._keeps
-        return Updates(self._step, clips=clips, noisy=noisy, is_draw=self._is_draw, keeps=keeps, frozen=frozen)
+        return Updates(
+            self._step,
+            clips=_clips(self._model),
+            noisy=noisy,
+            first_alone=self.first_alone,
+            keeps=self._keeps,
+            frozen=frozen,
+        )
 
     def apply_optimizer(self) -> None:
         """Apply the workload's optimiser to given gradients, where that is owed."""
@@ -183,6 +191,7 @@ def gather(  # noqa: PLR0913 - what evidence is computed of, and who looks on
         learning_steps=trial.learning_steps if accuracy is not None else 0,
         test_samples=len(batches.test) if accuracy is not None and batches.test is not None else 0,
         metric=found.metric,
+        followed=1 if found.first_alone else None,
         arrays_sha256=save(found.arrays, folder / EVIDENCE_FILE),
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 from contextlib import nullcontext, suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +22,8 @@ from bakeoff.spec.record import Memory, Record
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.selftest import Profiled
 from bakeoff.spec.trial import KINDS
+from bakeoff.store.evidence import EVIDENCE_FILE, checked_arrays
+from bakeoff.store.files import write_atomically
 from bakeoff.trial import blocks, explain, groups, late, peaks
 from bakeoff.trial.built import Running, Unrun
 from bakeoff.trial.evidence import gather, with_spread
@@ -187,7 +190,14 @@ def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
 
 
 def measure_spread(unrun: Unrun, draft: Draft, command: protocol.MeasureSpread) -> None:
-    """Measure how far the evidence moves with the parameters, and note it beside the evidence."""
+    """Measure how far the evidence moves with the parameters, and note it beside the evidence.
+
+    Raises DamagedError where the arrays of an earlier trial's evidence are others by now.
+    """
+    if command.evidence is not None:
+        content = checked_arrays(Path(command.arrays), command.evidence.arrays_sha256)
+        write_atomically(draft.folder / EVIDENCE_FILE, content)
+        draft.put(evidence=command.evidence)
     unrun.release(draft)  # with Adam's state it is as large as four copies of the parameters, and draws make another
     opened = unrun.opened
     sides = opened.engine, unrun.model, opened.trial, opened.batches, draft.folder

@@ -29,19 +29,19 @@ class Updates:
         *,
         clips: bool = False,
         noisy: bool = False,
-        is_draw: bool = False,
+        first_alone: bool = False,
         keeps: bool = False,
         frozen: Sequence[str] = (),
     ) -> None:
         """Take the step; its positions are chosen by its first gradients. One that clips has its norms kept, too.
 
-        Of one that is `noisy`, the gradients are those with noise, which is kept beside them. Of a draw the parameters
-        alone are compared: its first gradients stand in the place of later ones, each of which would be a pass more.
+        Of one that is `noisy`, the gradients are those with noise, which is kept beside them. With `first_alone` the
+        first update's gradients stand in the place of later ones, each of which would be a pass more.
         A step that `keeps` its gradients computes the first ones alone beside them, which choose the positions.
         Of the `frozen` parameters, which are not trained, a digest of the whole array is kept before and after.
         """
-        self._frozen: dict[str, list[bytes]] = {} if is_draw else {name: [] for name in frozen}
-        self._step, self._is_noisy, self._is_draw, self._keeps = step, noisy, is_draw, keeps
+        self._frozen: dict[str, list[bytes]] = {name: [] for name in frozen}
+        self._step, self._is_noisy, self._first_alone, self._keeps = step, noisy, first_alone, keeps
         self._reads_later = False
         self._noise: dict[str, list[NDArray[np.float64]]] = {}
         self._norms: list[float] | None = [] if clips else None
@@ -53,9 +53,11 @@ class Updates:
 
     def before(self, batch: Any) -> None:
         """Note the gradients that a step on this batch is to follow."""
-        if self._is_draw and self._rows:
+        if self._first_alone and self._rows:
             for rows in self._rows.values():
                 rows.append(rows[1])
+            if self._norms is not None:
+                self._norms.append(self._norms[0])
             return
         self._reads_later = self._keeps and bool(self._rows)
         if self._reads_later:

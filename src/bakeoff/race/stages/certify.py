@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bakeoff.judge.certificate import failed_reference
+from bakeoff.judge.certificate import failed_reference, is_off
 from bakeoff.race import fitting
 from bakeoff.race.least import least
 from bakeoff.race.progress import Certified, Event
@@ -20,8 +20,9 @@ from bakeoff.store.evidence import EVIDENCE_FILE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from bakeoff.race.specs import Trial
     from bakeoff.spec.comparison import ContenderPlan
-    from bakeoff.spec.trial import Purpose
+    from bakeoff.spec.protocol import Command
 
 KIND = "programs"
 """The folder of what is remembered."""
@@ -43,22 +44,43 @@ def wanted(state: RaceState, *, anew: bool = False) -> Iterator[WantedTrials | A
     """
     programs = {plan.contender.label: own for plan in state.comparison.contenders if (own := _program(state, plan))}
     references = state.comparison.references()
-    exact = {whose: _in_float64(state, one, "reference", anew=anew) for whose, one in references.items()}
+    trial = state.specs.trial
+    exact = [_in_float64(state, one, trial(one, "reference"), anew=anew) for one in references.values()]
     firsts, twins = _apart_from_twins(programs.values())
-    in_float64 = [(own, _in_float64(state, own, "program", anew=anew)) for own in firsts]
-    timed = [(plan, evidence(state, plan, "certify")) for plan in state.comparison.contenders]
-    yield from _started_together(state, [*((None, one) for one in exact.values()), *in_float64])
+    in_float64 = [(own, _in_float64(state, own, trial(own, "program"), anew=anew)) for own in firsts]
+    timed = [(plan, evidence(state, trial(plan, "certify"))) for plan in state.comparison.contenders]
+    yield from _started_together(state, [*((None, one) for one in exact), *in_float64])
     yield from _started_together(state, [(own, _as_its_twin(state, first, own)) for own, first in twins])
+    yield from _moved(state, anew=anew)
     yield from _started_together(state, timed)
     agreed: set[str] = set()
     for plan in state.comparison.contenders:
         certificate = state.certificate(plan)
         agreed |= {plan.whose} if certificate.passed and not certificate.ready_made else set()
         if certificate.passed and plan.contender.label in programs:
-            _remember(state, programs[plan.contender.label], "program")
+            own = programs[plan.contender.label]
+            _remember(state, own, trial(own, "program"))
         yield Certified(certificate)
     for whose in agreed & references.keys():
-        _remember(state, references[whose], "reference")
+        reference = references[whose]
+        for one in (trial(reference, "reference"), state.specs.moved(reference)):
+            _remember(state, reference, one)
+
+
+def _moved(state: RaceState, *, anew: bool) -> Iterator[WantedTrials | Adopted]:
+    """Yield the trials that measure what float64 itself loses in a large model, where a program is off by that much.
+
+    Most are within what float64 is allowed in any model, and need none.
+    """
+    for whose, reference in state.comparison.references().items():
+        moved, before = state.specs.moved(reference), state.records.get(whose)
+        if moved is None or before is None or before.evidence is None:
+            continue
+        held = [plan for plan in state.comparison.contenders if plan.whose == whose]
+        if any(is_off(state.comparison, state.records, state.folder, plan) for plan in held):
+            behind = before.evidence, str(state.folder / before.trial.name / EVIDENCE_FILE)
+            measured = MeasureSpread(precision="float64", evidence=behind[0], arrays=behind[1])
+            yield _in_float64(state, reference, moved, measured, anew=anew)
 
 
 def _program(state: RaceState, plan: ContenderPlan) -> ContenderPlan | None:
@@ -88,7 +110,7 @@ def _apart_from_twins(
 def _as_its_twin(state: RaceState, first: ContenderPlan, own: ContenderPlan) -> WantedTrials | Adopted:
     """Return a program's trial, or the record of the same one, of another contender, that was computed before it."""
     trial, record = state.specs.trial(own, "program"), state.records.get(state.specs.trial(first, "program").spec.name)
-    computed = evidence(state, own, "program")
+    computed = evidence(state, trial)
     if record is None or record.outcome != "done" or record.evidence is None:
         return computed
     return adopted(record, trial.spec, state.folder / record.trial.name / EVIDENCE_FILE, computed)
@@ -124,39 +146,40 @@ every_one = partial(wanted, anew=True)
 """The stage of `bakeoff verify`, which is asked for because somebody wants to see it."""
 
 
-def evidence(state: RaceState, plan: ContenderPlan, purpose: Purpose) -> WantedTrials:
-    """Return the trial that computes a contender's evidence."""
-    trial = state.specs.trial(plan, purpose)
+def evidence(state: RaceState, trial: Trial, *commands: Command) -> WantedTrials:
+    """Return the trial that computes a contender's evidence, by these commands where it is not all."""
     spreads = [MeasureSpread(precision=precision) for precision in trial.spec.spreads]
     told = least(state.comparison)
     least_s = PATIENCE * told.longest_s if told else 0.0
-    return alone(trial, built_then(purpose, Certify(), *spreads, limit_s=least_s))
+    return alone(trial, built_then(trial.spec.purpose, *(commands or (Certify(), *spreads)), limit_s=least_s))
 
 
-def _in_float64(state: RaceState, plan: ContenderPlan, purpose: Purpose, *, anew: bool) -> WantedTrials | Adopted:
+def _in_float64(
+    state: RaceState, plan: ContenderPlan, trial: Trial, *commands: Command, anew: bool
+) -> WantedTrials | Adopted:
     """Return the trial, or the record of one in the same settings that was certified before."""
-    trial = state.specs.trial(plan, purpose)
-    name = _name(state, plan, purpose)
+    name = _name(state, plan, trial)
     before = None if anew or not name else recall(KIND, name)
-    computed = evidence(state, plan, purpose)
+    computed = evidence(state, trial, *commands)
     if before is None:
         return computed
     return adopted(before.record, trial.spec, before.folder / EVIDENCE_FILE, computed)
 
 
-def _remember(state: RaceState, plan: ContenderPlan, purpose: Purpose) -> None:
+def _remember(state: RaceState, plan: ContenderPlan, trial: Trial | None) -> None:
     """Keep a trial's record and arrays, if it was run here."""
-    trial = state.specs.trial(plan, purpose).spec.name
-    name, record = _name(state, plan, purpose), state.records.get(trial)
-    if name and record is not None and record.outcome == "done" and record.trial.comparison == state.comparison.id:
-        keep(KIND, name, record, state.folder / trial / EVIDENCE_FILE)
+    if trial is None or (record := state.records.get(trial.spec.name)) is None:
+        return
+    name = _name(state, plan, trial)
+    if name and record.outcome == "done" and record.trial.comparison == state.comparison.id:
+        keep(KIND, name, record, state.folder / trial.spec.name / EVIDENCE_FILE)
 
 
-def _name(state: RaceState, plan: ContenderPlan, purpose: Purpose) -> str:
+def _name(state: RaceState, plan: ContenderPlan, trial: Trial) -> str:
     """Return the name under which a trial in float64 is remembered; empty where something it depends on is unknown."""
-    spec = state.specs.trial(plan, purpose).spec
+    spec = trial.spec
     asked = [
-        purpose,
+        spec.purpose,
         spec.scenario,
         spec.per_sample,
         spec.size,
