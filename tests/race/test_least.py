@@ -154,10 +154,25 @@ def test_a_long_reference_and_long_rounds_are_told_before_they_begin() -> None:
     long, short = (large(plan("torch"), plan("jax"), macs=count * GIGA) for count in (200, 2))
     assert "for 1 min 55 s or more by its operations alone" in begins(long, "reference")
     assert "a smaller --batch-size" in begins(long, "reference")
-    assert begins(long, "certify") == begins(short, "reference") == ""
+    assert begins(long, "certify-torch") == begins(short, "reference") == begins(long, "reference-float64") == ""
     said = foresight.told_before(long, begun=False)
     assert "a round takes 2 min or more on this processor, and a verdict needs 5 of them" in said
     assert foresight.told_before(long, begun=True) == foresight.told_before(short, begun=False) == ""
+
+
+@pytest.mark.usefixtures("at_rate")
+def test_what_a_large_reference_computes_more_is_told_once_it_is_needed() -> None:
+    """Of steps that are large; it is no part of what is told beforehand, since most models need none of it."""
+    largest = large(plan("torch"), plan("jax"), macs=1000 * GIGA)
+    step_s = 1000 * GIGA / RATE
+    said = begins(largest, "reference-float64")
+    assert "a program is off by more than any is allowed, so what float64 itself loses here is computed" in said
+    assert least_of(largest).moved_s == pytest.approx(drawn_steps("train", FEW_CERTIFY_STEPS, "float64") * step_s)
+    itself = evidence_steps("train", FEW_CERTIFY_STEPS, first_alone=True)
+    drawn = drawn_steps("train", FEW_CERTIFY_STEPS, "float32")
+    assert least_of(largest).reference_s == pytest.approx((itself + drawn) * step_s)
+    own = least_of(large(plan("torch"), plan("jax", precision="float64"), macs=1000 * GIGA))
+    assert (own.moved_s, own.reference_s > least_of(largest).reference_s) == (0.0, True)
 
 
 @pytest.mark.usefixtures("at_rate")

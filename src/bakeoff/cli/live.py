@@ -180,9 +180,9 @@ class LiveScreen:
                     self._budget_s, self._began_s = comparison.procedure.budget_s, time.monotonic()
                 self._doing = {plan.contender.label: "" for plan in comparison.contenders}
                 self._keep(notes(event))
-            case TrialStarted(_, label, purpose):
+            case TrialStarted(trial, label, purpose):
                 self._steps.begin(STEPS[purpose])
-                self._keep([line] if self._comparison and (line := begins(self._comparison, purpose)) else [])
+                self._keep([line] if self._comparison and (line := begins(self._comparison, trial)) else [])
                 self._to_come = self._to_come if purpose == "time" else ""
                 self._now(label, "starting")
             case ContenderActivity(label, doing):

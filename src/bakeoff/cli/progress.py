@@ -121,7 +121,7 @@ class Lines:
 
     def _started(self, event: TrialStarted) -> None:
         """Write that a trial begins which is waited for."""
-        if self._comparison is not None and (line := begins(self._comparison, event.purpose)):
+        if self._comparison is not None and (line := begins(self._comparison, event.name)):
             self._write(line)
 
     def _waited(self, event: Waiting | RoundStarted) -> None:

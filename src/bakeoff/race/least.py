@@ -56,6 +56,8 @@ class Least(msgspec.Struct, frozen=True, kw_only=True):
 
     reference_s: float
     """What the reference computes, of all numbers of devices."""
+    moved_s: float
+    """What it computes more where a program is off, to see what float64 loses: 0 where that is in `reference_s`."""
     longest_s: float
     """The part of a certificate that is waited for the longest at once."""
     contenders_s: float
@@ -78,12 +80,14 @@ def least(comparison: Comparison, macs_per_s: Callable[[], float] | None = None)
     timed_s = [step_s * share for plan in plans if (share := _product_s(plan.contender.options))]
     later = certify_steps(work)
     itself, whole = evidence_steps(scenario, later, first_alone=True), evidence_steps(scenario, later)
+    moved = drawn_steps(scenario, later, "float64")
     drawn = {plan.contender.precision for plan in plans} | (set() if is_large(work) else {"float64"})
     draws = [drawn_steps(scenario, later, one) for one in drawn]
     exact_s = _slowness(programs) * step_s * (itself if is_large(work) else whole)
     return Least(
         reference_s=exact * step_s * (itself + sum(draws)),
-        longest_s=exact * step_s * max(itself, *draws),
+        moved_s=0.0 if "float64" in drawn else exact * step_s * moved,
+        longest_s=exact * step_s * max(itself, *draws, moved),
         contenders_s=exact_s + sum(timed_s) * whole,
         round_s=sum(one * round_steps(one) for one in timed_s),
     )

@@ -92,7 +92,7 @@ are planted in steps and optimisers none needs more (benchmarks/results/planted-
 LARGE_MACS = 5 * 10**11
 """Multiply-accumulates of a large step, which take ten seconds in float64 where a core has 5e10 of them a second. All
 that a certificate of six steps computes would be five minutes of a core for the reference and three for each contender;
-of four steps it is three and a half, and two (`race.least`)."""
+of four steps, with what a large one leaves out, it is two and a half, and one and a half (`race.least`)."""
 
 SNAPSHOT_STEPS = 4
 """The state of training that timed parts begin with is that after so many steps: the optimiser's state is no longer
