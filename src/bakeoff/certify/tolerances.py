@@ -237,22 +237,18 @@ def allowed(
 ) -> Allowed:
     """Return how far a contender may be off in a precision that has been measured; in float64 PROGRAM, where it is not.
 
-    `steps` is how many losses there are, with so many `updates` of the parameters each. An accelerator need not compute
-    the same gradients twice: it adds in another order, or by another algorithm, and a deep model magnifies that as it
-    does between frameworks. There no more is asked of updates than of gradients, and of their median alone: where a
-    gradient is small, Adam makes a whole step of either sign. Where steps are `noisy`, each framework draws its own
-    noise: losses after the first and parameters are not held.
+    `steps` is how many losses there are, each of so many `updates`. An accelerator need not compute the same gradients
+    twice: it adds in another order, or by another algorithm, which a deep model magnifies as between frameworks. There
+    no more is asked of updates than of gradients, and of their median alone: where a gradient is small, Adam makes a
+    whole step of either sign. Of `noisy` steps, each with its framework's own noise, later losses are not held.
     """
     if reference.version < MEASURED_FROM:
         return of_version_1(precision, steps)
-    unmoved = Spread(amplitude=amplitude(precision), draws=0, output=0.0, losses=[0.0] * steps)
-    found = reference.spreads.get(precision, unmoved)
     is_program = precision == "float64"
-    timed = next(
-        (reference.spreads[one] for one in UNIT_ROUNDOFF if one != "float64" and one in reference.spreads), None
-    )
-    if is_program and timed is not None:
-        found = _with_kinks(found, timed)
+    found = reference.spreads.get(precision) or Spread(amplitude=0.0, draws=0, output=0.0, losses=[*[0.0] * steps])
+    timed = [reference.spreads[one] for one in UNIT_ROUNDOFF if one != "float64" and one in reference.spreads]
+    if is_program and timed:
+        found = _with_kinks(found, timed[0])
     least = PROGRAM if is_program else ROOM * found.amplitude
     gradient_norm = _held(found.gradient_norm, least)
     trajectory = (float("inf"),) * steps if noisy else _carried(found.trajectory, least) or (least,) * (steps * updates)

@@ -105,21 +105,13 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     held = names if optimizer is None else with_gradient(names, reference)
     rows: dict[str, Any] = {name: arrays.get(f"update/{name}") for name in names}
     used = {name: arrays[f"used/{name}"] for name in held if f"used/{name}" in arrays}
-    missing = [name for name, found in rows.items() if found is None or len(found) != 2 * steps + 1]
-    misshapen = [name for name, own in used.items() if name not in missing and own.shape != rows[name][1::2].shape]
-    missing += misshapen
-    if optimizer is None or missing or not held:
-        kind = "used" if missing and missing[0] in misshapen else "update"
-        why = f"{kind}/{missing[0]} is missing or not of {steps} steps" if missing else "nothing has to change"
-        return Check(name="update", passed=False, detail=f"no evidence: {why}", allowed=allowed.median)
-    shares = _shares(arrays, optimizer, steps)
-    if shares is None:
-        detail = f"no evidence: norm, by which gradients are clipped, is missing or not of {steps} steps"
-        return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
+    shares = [] if optimizer is None else _shares(arrays, optimizer, steps)
     whole = _whole_steps(reference, losses, steps, precision)
-    if whole < min(steps, FEWEST_HELD):
-        detail = f"no evidence: {DIVERGES} in step {whole}, beyond what {widest(precision)} holds"
-        return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
+    why = _unheld(rows, used, shares, steps) if held and optimizer is not None else "nothing has to change"
+    if not why and whole < min(steps, FEWEST_HELD):
+        why = f"{DIVERGES} in step {whole}, beyond what {widest(precision)} holds"
+    if why or optimizer is None or shares is None:
+        return Check(name="update", passed=False, detail=f"no evidence: {why}", allowed=allowed.median)
     known = whole if followed is None else min(whole, followed)
     rows = {name: found[: 2 * known + 1] for name, found in rows.items()}
     used, shares = {name: own[:known] for name, own in used.items()}, shares[:known]
@@ -147,6 +139,15 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
         detail += f"; of {whole} steps the first {known} by gradients of its own, the others by where they lead"
     worst = max(found.median for found in errors.values())
     return Check(name="update", passed=passed, detail=detail, error=finite(worst), allowed=allowed.median)
+
+
+def _unheld(rows: dict[str, Any], used: Arrays, shares: Sequence[float] | None, steps: int) -> str:
+    """Return what of a contender's arrays is missing or of other steps; empty where all is there."""
+    missing = [name for name, found in rows.items() if found is None or len(found) != 2 * steps + 1]
+    misshapen = [name for name, own in used.items() if name not in missing and own.shape != rows[name][1::2].shape]
+    wrong = [*(f"update/{name}" for name in missing), *(f"used/{name}" for name in misshapen)]
+    wrong += ["norm, by which gradients are clipped,"] if shares is None else []
+    return f"{wrong[0]} is missing or not of {steps} steps" if wrong else ""
 
 
 def _whole_steps(reference: Arrays, losses: Sequence[float | None], steps: int, precision: str) -> int:
