@@ -10,6 +10,8 @@ import msgspec
 import pytest
 from tests.race.inline import InlineWorker
 
+from bakeoff.certify import spread
+from bakeoff.certify.tolerances import amplitude
 from bakeoff.frameworks.fake import engine
 from bakeoff.race import conductor, fitting, loop, prepare, remembered
 from bakeoff.race.progress import Event, TrialStarted
@@ -252,9 +254,9 @@ def test_contenders_of_one_program_share_its_evidence(started: Any, monkeypatch:
 
 
 class Magnified(InlineWorker):
-    """A worker whose program has outputs that are off by as much as the model itself magnifies float64's roundings."""
+    """A worker whose program has gradients that are off by less than the model itself magnifies float64's roundings."""
 
-    off = 4e-15
+    off = 1e-8
     lost: ClassVar[list[str]] = []
     """Trials that are killed when a spread is asked of them."""
 
@@ -268,18 +270,23 @@ class Magnified(InlineWorker):
         if self._trial.name in self.lost and isinstance(command, MeasureSpread):
             msg = "killed by a test"
             raise WorkerLostError("killed", msg)
-        outputs, factor = engine.Step.outputs, 1.0 + self.off * (self._trial.purpose == "program")
-        with mock.patch.object(engine.Step, "outputs", lambda step, batch: outputs(step, batch) * factor):
+        kept, factor = engine.Step.kept_gradients, 1.0 + self.off * (self._trial.purpose == "program")
+
+        def gradients(step: engine.Step) -> Any:
+            return {name: value * factor for name, value in kept(step).items()}
+
+        with mock.patch.object(engine.Step, "kept_gradients", gradients):
             return super().ask(command, limit_s)
 
 
 @pytest.fixture
 def magnified(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have steps that are large, programs of their own, and no room for float64 but what the model magnifies."""
+    """Have steps that are large, programs of their own, and a model that magnifies float64's roundings."""
     honest = conductor.prepared
     monkeypatch.setattr(conductor, "prepared", lambda *given, **asked: _Changed(honest(*given, **asked)))
-    monkeypatch.setattr("bakeoff.spec.trial.LARGE_MACS", 0)
-    monkeypatch.setattr("bakeoff.certify.tolerances.PROGRAM", 1e-16)
+    for limit in ("LARGE_MACS", "BEHIND_MACS"):
+        monkeypatch.setattr(f"bakeoff.spec.trial.{limit}", 0)
+    monkeypatch.setattr(spread, "amplitude", lambda one: 1e-7 if one == "float64" else amplitude(one))
     monkeypatch.setattr(Magnified, "lost", [])
 
 
@@ -310,13 +317,13 @@ def test_it_is_not_measured_where_every_program_is_as_close_as_any(
 @pytest.mark.usefixtures("magnified")
 def test_a_program_is_refused_where_it_cannot_be_measured(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reason says so; where it is far off, its fault is not excused."""
-    for off, lost in ((4e-15, ["reference-float64"]), (1e-9, [])):
+    for off, lost in ((1e-8, ["reference-float64"]), (1e-5, [])):
         monkeypatch.setattr(Magnified, "off", off)
         monkeypatch.setattr(Magnified, "lost", lost)
         (only,) = race("fake", launch=Magnified, **ASKED).contenders
         assert only.certificate is not None
         assert only.status == "uncertified"
-        assert "outputs in float64: " in only.certificate.reason
+        assert "gradients in float64: " in only.certificate.reason
         said = "what float64 itself loses in this model could not be measured: killed by a test"
         assert (said in only.certificate.reason) is bool(lost)
 

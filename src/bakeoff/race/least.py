@@ -22,7 +22,7 @@ from bakeoff.measure.machine import usable_cores
 from bakeoff.race import fitting
 from bakeoff.race.stages.rounds import round_steps
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.spec.trial import certify_steps, is_large
+from bakeoff.spec.trial import certify_steps, is_large, moves_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -81,7 +81,7 @@ def least(comparison: Comparison, macs_per_s: Callable[[], float] | None = None)
     later = certify_steps(work)
     itself, whole = evidence_steps(scenario, later, first_alone=True), evidence_steps(scenario, later)
     moved = drawn_steps(scenario, later, "float64")
-    drawn = {plan.contender.precision for plan in plans} | (set() if is_large(work) else {"float64"})
+    drawn = {plan.contender.precision for plan in plans} | (set() if moves_behind(work) else {"float64"})
     draws = [drawn_steps(scenario, later, one) for one in drawn]
     exact_s = _slowness(programs) * step_s * (itself if is_large(work) else whole)
     return Least(

@@ -16,7 +16,16 @@ from bakeoff.measure.memory import for_large_arrays, to_keep
 from bakeoff.race.scaling import core_sets, cores_of
 from bakeoff.spec.contender import slug
 from bakeoff.spec.group import LOOPBACK, Group
-from bakeoff.spec.trial import CACHE_FOLDER, KINDS, CacheState, Purpose, TrialSpec, certify_steps, in_float64, is_large
+from bakeoff.spec.trial import (
+    CACHE_FOLDER,
+    KINDS,
+    CacheState,
+    Purpose,
+    TrialSpec,
+    certify_steps,
+    in_float64,
+    moves_behind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -126,16 +135,16 @@ class Specs:
     def moved(self, reference: ContenderPlan) -> Trial | None:
         """Return the reference's trial that measures its spread in float64, where its own one leaves that out."""
         spec, interpreter = self.trial(reference, "reference")
-        if not spec.is_large or "float64" in spec.spreads:
+        if "float64" in spec.spreads:
             return None
         return Trial(msgspec.structs.replace(spec, name=in_float64(spec.name), spreads=("float64",)), interpreter)
 
     def _spreads(self) -> tuple[str, ...]:
-        """Return the precisions that contenders run in, as timed and, unless steps are large, as programs."""
+        """Return the precisions that contenders run in, as timed and, unless that is measured behind, as programs."""
         comparison = self._comparison
         precisions = {plan.contender.precision for plan in comparison.contenders}
-        has_programs = any(plan.program for plan in comparison.contenders)
-        return tuple(sorted(precisions | ({"float64"} if has_programs and not is_large(comparison.work) else set())))
+        is_asked = any(plan.program for plan in comparison.contenders) and not moves_behind(comparison.work)
+        return tuple(sorted(precisions | ({"float64"} if is_asked else set())))
 
     def cache_folder(self, plan: ContenderPlan) -> Path:
         """Return the folder in which a contender's compiler keeps its work from one round to the next.

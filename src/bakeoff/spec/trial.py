@@ -94,6 +94,11 @@ LARGE_MACS = 5 * 10**11
 that a certificate of six steps computes would be five minutes of a core for the reference and three for each contender;
 of four steps, with what a large one leaves out, it is two and a half, and one and a half (`race.least`)."""
 
+BEHIND_MACS = 3 * 10**10
+"""Multiply-accumulates of a step from which on what float64 loses in a model is measured behind the programs, by a
+trial of its own, where one of them needs it. Most need none, and a process takes as long to start as that would (eight
+steps of six, at the rate above)."""
+
 SNAPSHOT_STEPS = 4
 """The state of training that timed parts begin with is that after so many steps: the optimiser's state is no longer
 zero, and the two steps behind it, which are repeated in the end (`trial.tied`), are still among the certificate's six.
@@ -215,6 +220,11 @@ def in_float64(reference: str) -> str:
 def is_large(work: Work | None) -> bool:
     """Return whether a step with this work, None where unknown, takes so long that evidence is kept short."""
     return work is not None and work.macs >= LARGE_MACS
+
+
+def moves_behind(work: Work | None) -> bool:
+    """Return whether what float64 loses in a model with this work, None where unknown, is measured only if needed."""
+    return work is not None and work.macs >= BEHIND_MACS
 
 
 def certify_steps(work: Work | None) -> int:

@@ -68,7 +68,7 @@ def wanted(state: RaceState, *, anew: bool = False) -> Iterator[WantedTrials | A
 
 
 def _moved(state: RaceState, *, anew: bool) -> Iterator[WantedTrials | Adopted]:
-    """Yield the trials that measure what float64 itself loses in a large model, where a program is off by that much.
+    """Yield the trials that measure what float64 itself loses in a model, where a program is off by more than any may.
 
     Most are within what float64 is allowed in any model, and need none.
     """
