@@ -112,7 +112,7 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
         why = f"{DIVERGES} in step {whole}, beyond what {widest(precision)} holds"
     if why or optimizer is None or shares is None:
         return Check(name="update", passed=False, detail=f"no evidence: {why}", allowed=allowed.median)
-    known = whole if followed is None else min(whole, followed)
+    known = whole if followed is None else min(whole, max(1, followed))  # a stranger may say of none
     rows = {name: found[: 2 * known + 1] for name, found in rows.items()}
     used, shares = {name: own[:known] for name, own in used.items()}, shares[:known]
     held = held + [name for name in names if _only_decays(name, rows[name], reference, optimizer)]
