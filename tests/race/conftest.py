@@ -16,7 +16,7 @@ from tests.race.inline import InlineWorker
 from bakeoff.judge.outcome import Outcome
 from bakeoff.measure.floating_point import handle_denormals
 from bakeoff.race import conductor
-from bakeoff.race.progress import Observer, silent
+from bakeoff.race.progress import Event, Observer, TrialStarted, silent
 from bakeoff.race.workers.worker import Launcher
 from bakeoff.spec.request import Request
 
@@ -60,6 +60,24 @@ def race(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Race]:
 
     yield run
     handle_denormals(flush=False)
+
+
+@pytest.fixture
+def started(race: Race) -> Any:
+    """Give a function that races; it returns which trials were run, and the comparison's folder."""
+
+    def run(*contenders: str, **asked: Any) -> tuple[list[str], Path]:
+        names: list[str] = []
+
+        def observe(event: Event) -> None:
+            if isinstance(event, TrialStarted):
+                names.append(event.name)
+
+        outcome = race(*(contenders or ("fake",)), observe=observe, **({"max_rounds": 1} | asked))
+        assert [one.status for one in outcome.contenders] == ["ranked"] * len(outcome.contenders)
+        return names, Path(outcome.path)
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -3,21 +3,17 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
-from unittest import mock
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 from tests.race.inline import InlineWorker
 
-from bakeoff.certify import spread
-from bakeoff.certify.tolerances import amplitude
-from bakeoff.frameworks.fake import engine
 from bakeoff.race import conductor, fitting, loop, prepare, remembered
 from bakeoff.race.progress import Event, TrialStarted
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import DamagedError, StoreError
-from bakeoff.spec.protocol import Answer, Certify, Command, MeasureSpread
+from bakeoff.spec.protocol import Answer, Certify, Command
 from bakeoff.store.fingerprints import packages_of
 from bakeoff.store.results import read_records
 from bakeoff.trial import opened
@@ -31,24 +27,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 ASKED = {"max_rounds": 1}
-
-
-@pytest.fixture
-def started(race: Race) -> Any:
-    """Give a function that races; it returns which trials were run, and the comparison's folder."""
-
-    def run(*contenders: str, **asked: Any) -> tuple[list[str], Path]:
-        names: list[str] = []
-
-        def observe(event: Event) -> None:
-            if isinstance(event, TrialStarted):
-                names.append(event.name)
-
-        outcome = race(*(contenders or ("fake",)), observe=observe, **(ASKED | asked))
-        assert [one.status for one in outcome.contenders] == ["ranked"] * len(outcome.contenders)
-        return names, Path(outcome.path)
-
-    return run
 
 
 def test_what_is_computed_in_float64_is_computed_once(started: Any) -> None:
@@ -253,81 +231,6 @@ def test_contenders_of_one_program_share_its_evidence(started: Any, monkeypatch:
         assert twin.trial.contender.label == contenders[1]
 
 
-class Magnified(InlineWorker):
-    """A worker whose program has gradients that are off by less than the model itself magnifies float64's roundings."""
-
-    off = 1e-8
-    lost: ClassVar[list[str]] = []
-    """Trials that are killed when a spread is asked of them."""
-
-    def __init__(self, folder: Path, trial: TrialSpec, interpreter: str) -> None:
-        """Keep what the trial is."""
-        super().__init__(folder, trial, interpreter)
-        self._trial = trial
-
-    def ask(self, command: Command, limit_s: float) -> Answer:
-        """Answer; lose a trial that is to be lost."""
-        if self._trial.name in self.lost and isinstance(command, MeasureSpread):
-            msg = "killed by a test"
-            raise WorkerLostError("killed", msg)
-        kept, factor = engine.Step.kept_gradients, 1.0 + self.off * (self._trial.purpose == "program")
-
-        def gradients(step: engine.Step) -> Any:
-            return {name: value * factor for name, value in kept(step).items()}
-
-        with mock.patch.object(engine.Step, "kept_gradients", gradients):
-            return super().ask(command, limit_s)
-
-
-@pytest.fixture
-def magnified(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have steps that are large, programs of their own, and a model that magnifies float64's roundings."""
-    honest = conductor.prepared
-    monkeypatch.setattr(conductor, "prepared", lambda *given, **asked: _Changed(honest(*given, **asked)))
-    for limit in ("LARGE_MACS", "BEHIND_MACS"):
-        monkeypatch.setattr(f"bakeoff.spec.trial.{limit}", 0)
-    monkeypatch.setattr(spread, "amplitude", lambda one: 1e-7 if one == "float64" else amplitude(one))
-    monkeypatch.setattr(Magnified, "lost", [])
-
-
-@pytest.mark.usefixtures("magnified")
-def test_what_float64_loses_in_a_large_model_is_measured_where_a_program_is_off(started: Any) -> None:
-    """Behind the programs, once: the reference's own trial has draws in what is timed alone."""
-    names, folder = started(launch=Magnified)
-    assert names[:4] == ["reference", "program-fake", "reference-float64", "certify-fake"]
-    records = read_records(folder).records
-    spreads = [records[name].evidence.spreads for name in ("reference", "reference-float64")]  # type: ignore[union-attr]
-    assert [sorted(one) for one in spreads] == [["float32"], ["float32", "float64"]]
-    assert records["program-fake"].evidence.followed == 1  # type: ignore[union-attr]
-    names, second = started(launch=Magnified)
-    assert names[:1] == ["certify-fake"]
-    assert read_records(second).records["reference-float64"].trial.comparison == folder.name
-
-
-@pytest.mark.usefixtures("magnified")
-def test_it_is_not_measured_where_every_program_is_as_close_as_any(
-    started: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Most are: of a large model it would take a quarter of the reference's time."""
-    monkeypatch.setattr(Magnified, "off", 0.0)
-    names, _ = started(launch=Magnified)
-    assert names[:3] == ["reference", "program-fake", "certify-fake"]
-
-
-@pytest.mark.usefixtures("magnified")
-def test_a_program_is_refused_where_it_cannot_be_measured(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reason says so; where it is far off, its fault is not excused."""
-    for off, lost in ((1e-8, ["reference-float64"]), (1e-5, [])):
-        monkeypatch.setattr(Magnified, "off", off)
-        monkeypatch.setattr(Magnified, "lost", lost)
-        (only,) = race("fake", launch=Magnified, **ASKED).contenders
-        assert only.certificate is not None
-        assert only.status == "uncertified"
-        assert "gradients in float64: " in only.certificate.reason
-        said = "what float64 itself loses in this model could not be measured: killed by a test"
-        assert (said in only.certificate.reason) is bool(lost)
-
-
 class _Changed:
     """What is prepared, with a program of other settings than the reference's."""
 
@@ -339,6 +242,8 @@ class _Changed:
         return msgspec.structs.replace(comparison, contenders=[*map(self._changed, comparison.contenders)]), inputs
 
     def _changed(self, plan: Any) -> Any:
+        if plan.program is None:  # what is timed is float64 itself
+            return plan
         own = {"mode": "compiled"} | ({"step_ms": "2"} if "step_ms" in plan.contender.label else {})
         program = msgspec.structs.replace(plan.program, options=plan.program.options | own)
         return msgspec.structs.replace(plan, program=program)

@@ -1,0 +1,102 @@
+"""What float64 itself loses in a model: measured behind the programs, where one of them is off, and remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+from unittest import mock
+
+import pytest
+from tests.race.inline import InlineWorker
+from tests.race.test_certify import ASKED, _Changed
+
+from bakeoff.certify import spread
+from bakeoff.certify.tolerances import amplitude
+from bakeoff.frameworks.fake import engine
+from bakeoff.race import conductor
+from bakeoff.race.workers.worker import WorkerLostError
+from bakeoff.spec.protocol import Answer, Command, MeasureSpread
+from bakeoff.store.results import read_records
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.race.conftest import Race
+
+    from bakeoff.spec.trial import TrialSpec
+
+pytestmark = pytest.mark.slow
+
+
+class Magnified(InlineWorker):
+    """A worker whose program has gradients that are off by less than the model itself magnifies float64's roundings."""
+
+    off = 1e-8
+    lost: ClassVar[list[str]] = []
+    """Trials that are killed when a spread is asked of them."""
+
+    def __init__(self, folder: Path, trial: TrialSpec, interpreter: str) -> None:
+        """Keep what the trial is."""
+        super().__init__(folder, trial, interpreter)
+        self._trial = trial
+
+    def ask(self, command: Command, limit_s: float) -> Answer:
+        """Answer; lose a trial that is to be lost."""
+        if self._trial.name in self.lost and isinstance(command, MeasureSpread):
+            msg = "killed by a test"
+            raise WorkerLostError("killed", msg)
+        kept, factor = engine.Step.kept_gradients, 1.0 + self.off * (self._trial.purpose == "program")
+
+        def gradients(step: engine.Step) -> Any:
+            return {name: value * factor for name, value in kept(step).items()}
+
+        with mock.patch.object(engine.Step, "kept_gradients", gradients):
+            return super().ask(command, limit_s)
+
+
+@pytest.fixture
+def magnified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have steps that are large, programs of their own, and a model that magnifies float64's roundings."""
+    honest = conductor.prepared
+    monkeypatch.setattr(conductor, "prepared", lambda *given, **asked: _Changed(honest(*given, **asked)))
+    for limit in ("LARGE_MACS", "BEHIND_MACS"):
+        monkeypatch.setattr(f"bakeoff.spec.trial.{limit}", 0)
+    monkeypatch.setattr(spread, "amplitude", lambda one: 1e-7 if one == "float64" else amplitude(one))
+    monkeypatch.setattr(Magnified, "lost", [])
+
+
+@pytest.mark.usefixtures("magnified")
+def test_what_float64_loses_in_a_large_model_is_measured_where_a_program_is_off(started: Any) -> None:
+    """Behind the programs, once: the reference's own trial has draws in what is timed alone."""
+    names, folder = started(launch=Magnified)
+    assert names[:4] == ["reference", "program-fake", "reference-float64", "certify-fake"]
+    records = read_records(folder).records
+    spreads = [records[name].evidence.spreads for name in ("reference", "reference-float64")]  # type: ignore[union-attr]
+    assert [sorted(one) for one in spreads] == [["float32"], ["float32", "float64"]]
+    assert records["program-fake"].evidence.followed == 1  # type: ignore[union-attr]
+    names, second = started(launch=Magnified)
+    assert names[:1] == ["certify-fake"]
+    assert read_records(second).records["reference-float64"].trial.comparison == folder.name
+
+
+@pytest.mark.usefixtures("magnified")
+def test_it_is_not_measured_where_every_program_is_as_close_as_any(
+    started: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most are: of a large model it would take a quarter of the reference's time."""
+    monkeypatch.setattr(Magnified, "off", 0.0)
+    names, _ = started(launch=Magnified)
+    assert names[:3] == ["reference", "program-fake", "certify-fake"]
+
+
+@pytest.mark.usefixtures("magnified")
+def test_a_program_is_refused_where_it_cannot_be_measured(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason says so; where it is far off, its fault is not excused."""
+    for off, lost in ((1e-8, ["reference-float64"]), (1e-5, [])):
+        monkeypatch.setattr(Magnified, "off", off)
+        monkeypatch.setattr(Magnified, "lost", lost)
+        (only,) = race("fake", launch=Magnified, **ASKED).contenders
+        assert only.certificate is not None
+        assert only.status == "uncertified"
+        assert "gradients in float64: " in only.certificate.reason
+        said = "what float64 itself loses in this model could not be measured: killed by a test"
+        assert (said in only.certificate.reason) is bool(lost)
