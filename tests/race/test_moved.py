@@ -100,3 +100,17 @@ def test_a_program_is_refused_where_it_cannot_be_measured(race: Race, monkeypatc
         assert "gradients in float64: " in only.certificate.reason
         said = "what float64 itself loses in this model could not be measured: killed by a test"
         assert (said in only.certificate.reason) is bool(lost)
+
+
+@pytest.mark.usefixtures("magnified")
+@pytest.mark.parametrize("first", ["fake:precision=float64", "fake:precision=bfloat16"])
+def test_what_was_measured_beside_other_precisions_stands_for_no_other_race(
+    race: Race, started: Any, first: str
+) -> None:
+    """A spread in float64 that is remembered comes with those of its own race, and the next one needs others."""
+    race(first, launch=Magnified, **ASKED)
+    names, folder = started(launch=Magnified)
+    assert "reference-float64" in names
+    records = read_records(folder).records
+    assert sorted(records["reference-float64"].evidence.spreads) == ["float32", "float64"]  # type: ignore[union-attr]
+    assert list(records["reference-float64"].trial.spreads) == ["float32", "float64"]

@@ -133,11 +133,15 @@ class Specs:
         return "warm" if cache.is_dir() and any(cache.iterdir()) else "cold"
 
     def moved(self, reference: ContenderPlan) -> Trial | None:
-        """Return the reference's trial that measures its spread in float64, where its own one leaves that out."""
+        """Return the reference's trial that measures its spread in float64, where its own one leaves that out.
+
+        Its evidence has the other spreads, too, so that it is named by them, as what a reference measures is.
+        """
         spec, interpreter = self.trial(reference, "reference")
         if "float64" in spec.spreads:
             return None
-        return Trial(msgspec.structs.replace(spec, name=in_float64(spec.name), spreads=("float64",)), interpreter)
+        name, spreads = in_float64(spec.name), tuple(sorted({*spec.spreads, "float64"}))
+        return Trial(msgspec.structs.replace(spec, name=name, spreads=spreads), interpreter)
 
     def _spreads(self) -> tuple[str, ...]:
         """Return the precisions that contenders run in, as timed and, unless that is measured behind, as programs."""
