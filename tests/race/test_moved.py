@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 from unittest import mock
 
+import msgspec
 import pytest
 from tests.race.inline import InlineWorker
 from tests.race.test_certify import ASKED, _Changed
@@ -114,3 +115,31 @@ def test_what_was_measured_beside_other_precisions_stands_for_no_other_race(
     records = read_records(folder).records
     assert sorted(records["reference-float64"].evidence.spreads) == ["float32", "float64"]  # type: ignore[union-attr]
     assert list(records["reference-float64"].trial.spreads) == ["float32", "float64"]
+
+
+class _Keeping(_Changed):
+    """What is prepared, with a reference whose compiler keeps what it makes."""
+
+    def __enter__(self) -> Any:
+        comparison, inputs = super().__enter__()
+        reference = msgspec.structs.replace(comparison.reference, variables={"BAKEOFF_KEPT": "{cache}"})
+        return msgspec.structs.replace(comparison, reference=reference), inputs
+
+
+def test_it_compiles_into_a_folder_of_its_own_and_is_told_the_arrays_wherever_it_runs(
+    started: Any, magnified: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What a trial's compiler keeps is removed at its end, from its own folder; results may lie in a relative one."""
+    del magnified  # before what is prepared is changed further
+    prepared, ask, told = conductor.prepared, Magnified.ask, list[Command]()
+    monkeypatch.setattr(conductor, "prepared", lambda *given, **asked: _Keeping(prepared(*given, **asked)))
+    monkeypatch.setattr(
+        Magnified, "ask", lambda one, command, limit_s: (told.append(command), ask(one, command, limit_s))[1]
+    )
+    monkeypatch.setenv("BAKEOFF_KEPT", "")  # which trials in this process set
+    monkeypatch.chdir(tmp_path)
+    _, folder = started(launch=Magnified, results="theirs")
+    (asked,) = (one for one in told if isinstance(one, MeasureSpread) and one.evidence is not None)
+    assert asked.arrays == str(tmp_path / folder / "reference" / "evidence.npz")
+    for name in ("reference", "reference-float64"):
+        assert read_records(folder).records[name].variables["BAKEOFF_KEPT"] == str(tmp_path / folder / name / "cache")

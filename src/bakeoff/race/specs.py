@@ -141,7 +141,9 @@ class Specs:
         if "float64" in spec.spreads:
             return None
         name, spreads = in_float64(spec.name), tuple(sorted({*spec.spreads, "float64"}))
-        return Trial(msgspec.structs.replace(spec, name=name, spreads=spreads), interpreter)
+        kept = (self._folder / name / CACHE_FOLDER).resolve()
+        variables = self._variables(reference, "reference", kept, is_cached=False)
+        return Trial(msgspec.structs.replace(spec, name=name, variables=variables, spreads=spreads), interpreter)
 
     def _spreads(self) -> tuple[str, ...]:
         """Return the precisions that contenders run in, as timed and, unless that is measured behind, as programs."""

@@ -78,8 +78,8 @@ def _moved(state: RaceState, *, anew: bool) -> Iterator[WantedTrials | Adopted]:
             continue
         held = [plan for plan in state.comparison.contenders if plan.whose == whose]
         if any(is_off(state.comparison, state.records, state.folder, plan) for plan in held):
-            behind = before.evidence, str(state.folder / before.trial.name / EVIDENCE_FILE)
-            measured = MeasureSpread(precision="float64", evidence=behind[0], arrays=behind[1])
+            arrays = (state.folder / before.trial.name / EVIDENCE_FILE).resolve()
+            measured = MeasureSpread(precision="float64", evidence=before.evidence, arrays=str(arrays))
             yield _in_float64(state, reference, moved, measured, anew=anew)
 
 
