@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from unittest import mock
 
@@ -17,10 +19,9 @@ from bakeoff.race import conductor
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.protocol import Answer, Command, MeasureSpread
 from bakeoff.store.results import read_records
+from bakeoff.trial import handlers
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.race.conftest import Race
 
     from bakeoff.spec.trial import TrialSpec
@@ -115,6 +116,79 @@ def test_what_was_measured_beside_other_precisions_stands_for_no_other_race(
     records = read_records(folder).records
     assert sorted(records["reference-float64"].evidence.spreads) == ["float32", "float64"]  # type: ignore[union-attr]
     assert list(records["reference-float64"].trial.spreads) == ["float32", "float64"]
+
+
+@pytest.mark.usefixtures("magnified")
+def test_what_is_remembered_stands_for_no_reference_that_failed(
+    race: Race, started: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its evidence may be there before it fails, and programs that are remembered, which are off."""
+    started(launch=Magnified)
+    measured = handlers.with_spread
+
+    def failing(*sides: Any, precision: str) -> Any:
+        if precision == "float32":
+            msg = "by a test"
+            raise RuntimeError(msg)
+        return measured(*sides, precision=precision)
+
+    monkeypatch.setattr(handlers, "with_spread", failing)
+    outcome = race("fake", "fake:precision=bfloat16", launch=Magnified, **ASKED)
+    for one in outcome.contenders:
+        assert one.certificate is not None
+        assert "failed: RuntimeError: by a test" in one.certificate.reason
+    records = read_records(Path(outcome.path)).records
+    assert records["reference"].evidence is not None
+    assert "reference-float64" not in records
+
+
+@pytest.mark.usefixtures("magnified")
+def test_nothing_is_measured_where_the_model_itself_is_at_fault(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first loss that is no number leaves nothing to hold anyone against, however far programs are off."""
+    monkeypatch.setattr(engine.Step, "result", lambda _: float("nan"))
+    outcome = race("fake", launch=Magnified, **ASKED)
+    assert outcome.contenders[0].status == "uncertified"
+    assert sorted(read_records(Path(outcome.path)).records) == ["certify-fake", "program-fake", "reference"]
+
+
+@pytest.mark.usefixtures("magnified")
+def test_what_the_references_own_trial_has_measured_is_not_measured_again(
+    race: Race, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So it is in comparisons that an older bakeoff has begun; a program that is off beyond it stays refused."""
+    monkeypatch.setattr(Magnified, "off", 1e-5)
+    for behind, resume in ((math.inf, False), (0, True)):
+        monkeypatch.setattr("bakeoff.spec.trial.BEHIND_MACS", behind)
+        outcome = race("fake", launch=Magnified, resume=resume, **ASKED)
+        assert outcome.contenders[0].status == "uncertified"
+        assert sorted(read_records(Path(outcome.path)).records) == ["certify-fake", "program-fake", "reference"]
+
+
+@pytest.mark.usefixtures("magnified")
+def test_a_spread_that_was_lost_is_measured_when_its_comparison_goes_on(
+    race: Race, started: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The contender that was refused without it races."""
+    monkeypatch.setattr(Magnified, "lost", ["reference-float64"])
+    assert race("fake", launch=Magnified, **ASKED).contenders[0].status == "uncertified"
+    monkeypatch.setattr(Magnified, "lost", [])
+    names, _ = started(launch=Magnified, resume=True)
+    assert names[:2] == ["reference-float64", "r01-fake"]
+
+
+@pytest.mark.usefixtures("magnified")
+def test_each_number_of_devices_has_a_spread_of_its_own(started: Any) -> None:
+    """Each is measured, and remembered, behind the reference that it is of."""
+    contenders = ("fake", "fake:devices=2")
+    names, folder = started(*contenders, launch=Magnified)
+    references = ["reference", "reference-2-devices"]
+    behind = [f"{one}-float64" for one in references]
+    assert [name for name in names if name.startswith("reference")] == references + behind
+    records = read_records(folder).records
+    found = [records[name].evidence for name in references + behind]
+    kept = [one.arrays_sha256 for one in found if one is not None]
+    assert kept[:2] == kept[2:]
+    assert not {*references, *behind} & {*started(*contenders, launch=Magnified)[0]}
 
 
 class _Keeping(_Changed):

@@ -52,12 +52,20 @@ def certificate_of(
 
 
 def is_off(comparison: Comparison, records: Mapping[str, Record], folder: Path, plan: ContenderPlan) -> bool:
-    """Return whether a contender's program is further from the reference in float64 than is allowed so far."""
+    """Return whether a contender's program is further from the reference in float64 than any may be.
+
+    Not where what float64 loses was measured, nor where the model itself has nothing to hold anyone against.
+    """
     program, reference = program_of(comparison, records, plan), reference_of(records, plan)
-    if program is None or reference is None or program.evidence is None or reference.evidence is None:
+    if program is None or program.outcome != "done" or program.evidence is None:
         return False
-    checks = _held(comparison, folder, plan, program, reference).checks
-    return any(not check.passed and check.stage == "program" for check in checks)
+    if reference is None or reference.outcome != "done" or reference.evidence is None:
+        return False
+    if "float64" in reference.evidence.spreads:
+        return False
+    found = _held(comparison, folder, plan, program, reference)
+    is_beyond = any(not check.passed and check.stage == "program" for check in found.checks)
+    return is_beyond and not _why_nothing(reference.evidence.losses, found)
 
 
 def _held(  # noqa: PLR0913 - both sides, and what is asked of them
@@ -141,10 +149,11 @@ def _steps(reference: Record, evidence: Evidence) -> int:
 def reference_of(records: Mapping[str, Record], plan: ContenderPlan) -> Record | None:
     """Return the record of the reference that a contender is held against; None before there is one.
 
-    The one with its spread in float64, where that was measured behind it.
+    The one with its spread in float64, where that was measured behind it: it stands for no reference that failed.
     """
-    behind = records.get(in_float64(plan.whose))
-    return behind if behind is not None and behind.outcome == "done" else records.get(plan.whose)
+    own, behind = records.get(plan.whose), records.get(in_float64(plan.whose))
+    are_done = all(one is not None and one.outcome == "done" for one in (own, behind))
+    return behind if are_done else own
 
 
 def failed_reference(records: Mapping[str, Record], plan: ContenderPlan) -> Record | None:
