@@ -7,12 +7,16 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.explaining.test_causes import block
 from tests.race.inline import InlineWorker
+from tests.race.test_rounds_by_hand import timed
+from tests.report.conftest import TORCH, outcome
 
-from bakeoff.judge.compiling import compiling
+from bakeoff.judge.compiling import Compiling, Start, compiling
 from bakeoff.race import conductor, prepare
 from bakeoff.report.pages.comparison import cautions
-from bakeoff.spec.record import Compilation
+from bakeoff.report.sections.compiling import start_table
+from bakeoff.spec.record import Compilation, Record
 from bakeoff.store.results import read_records
 
 COMPILED = "fake:mode=compiled,compile_ms=40,first_ms=5,step_ms=1"
@@ -85,3 +89,80 @@ def test_compiling_within_the_timed_steps_is_a_finding(race: Any) -> None:
     assert len(said) == 1
     assert said[0].startswith("fake:mode=compiled")
     assert again in said[0]
+
+
+# --- By hand ------------------------------------------------------------------------------------------------------
+
+MS = 1_000_000
+"""In nanoseconds."""
+
+
+def started(
+    compile_ms: int | None,
+    cache: str = "",
+    *,
+    trace_ms: int | None = 3,
+    first_ms: int = 90,
+    count: int = 1,
+    **more: Any,
+) -> Record:
+    """Give a round whose first step compiled for so long, with a compiler's cache in this state."""
+    trace_ns, compile_ns = (None if value is None else value * MS for value in (trace_ms, compile_ms))
+    made = Compilation(trace_ns=trace_ns, compile_ns=compile_ns, count=count)
+    one = timed("torch", 1, 100, compilation=made, first_step_ns=first_ms * MS, **more)
+    return msgspec.structs.replace(one, trial=msgspec.structs.replace(one.trial, cache=cache))
+
+
+def known(*records: Record) -> Compiling:
+    """Give what these processes compiled."""
+    found = compiling(records)
+    assert found is not None
+    return found
+
+
+def test_a_first_step_s_parts_are_those_of_the_process_in_the_middle() -> None:
+    """Each part by itself; what is not separated is left out, and nothing that was compiled is none."""
+    found = known(
+        started(10, first_ms=20), started(20, trace_ms=None, first_ms=30), started(900, trace_ms=5, first_ms=990)
+    )
+    assert found.cold == Start(
+        trace_s=pytest.approx(0.004), compile_s=0.02, first_step_s=pytest.approx(0.03), processes=3
+    )
+    assert known(started(0, count=0), started(8), started(0, count=0)).cold.compile_s == 0
+    unseparated = known(started(None, trace_ms=None)).cold
+    assert (unseparated.trace_s, unseparated.compile_s, unseparated.processes) == (None, None, 1)
+
+
+def test_processes_that_found_what_others_had_compiled_are_no_cold_start() -> None:
+    """Where all did; one that compiled something, and those whose mode compiles nothing, are as cold as it gets."""
+    own = started(40, "cold", first_ms=50)
+    assert known(started(0), started(0), own).cold == known(own).cold
+    assert known(started(0), started(0)).cold == Start()
+    assert known(started(0), started(7), own).cold.processes == 2
+    assert known(started(0, count=0), own).cold.compile_s == 0
+
+
+def test_what_an_earlier_process_left_is_told_apart_from_a_cold_start() -> None:
+    """Where the process with an empty cache was lost nothing is known of a cold start: the warm ones are none."""
+    cold, warm = started(40, "cold", first_ms=50), started(0, "warm", first_ms=9)
+    found = known(cold, warm, warm)
+    assert (found.cold.first_step_s, found.cold.processes) == (pytest.approx(0.05), 1)
+    assert found.warm is not None
+    assert (found.warm.first_step_s, found.warm.processes) == (pytest.approx(0.009), 2)
+    lost = known(msgspec.structs.replace(cold, outcome="crashed"), warm, warm)
+    assert (lost.cold, lost.warm) == (Start(), found.warm)
+    (line,) = start_table(outcome([msgspec.structs.replace(TORCH, compiling=lost)], [])).lines
+    assert line.cells[3:5] == ["unknown", "unknown"]
+
+
+def test_the_most_programs_and_every_block_that_compiled_are_those_of_timed_processes() -> None:
+    """Rounds and turns count from 1; a process that was lost, or was not raced, tells neither."""
+    again = [block(turn=0, compilations=None), block(turn=1, compilations=2), block(turn=2, compilations=0)]
+    most = started(5, compilations=3, blocks=again)
+    lost = msgspec.structs.replace(started(5, compilations=9, blocks=again), outcome="crashed")
+    beside = started(5, compilations=9, blocks=again)
+    beside = msgspec.structs.replace(beside, trial=msgspec.structs.replace(beside.trial, purpose="compile"))
+    found = known(started(5, compilations=1), most, started(5), lost, beside)
+    assert (found.count, found.again) == (3, ["round 1, turn 2"])
+    assert (known(started(5)).count, known(started(5)).again) == (None, [])
+    assert compiling([lost, beside]) is None

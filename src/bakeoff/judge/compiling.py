@@ -32,7 +32,8 @@ class Compiling(msgspec.Struct, frozen=True, kw_only=True):
     """What a contender compiles, and when."""
 
     cold: Start
-    """With no cache: medians over the processes that had none; of none where all found what others had compiled."""
+    """With no cache: medians over the processes that had none; of none where all found what others had compiled, or
+    where the process that had none was lost."""
     warm: Start | None = None
     """With the compiler's cache as an earlier process left it; None where nothing outlives the process."""
     count: int | None = None
@@ -52,7 +53,7 @@ def compiling(records: Sequence[Record]) -> Compiling | None:
     is_own = bool(uncached) and not _found_all(uncached)
     counts = [record.compilations for record in timed if record.compilations is not None]
     return Compiling(
-        cold=_start(uncached if is_own else cold or ([] if uncached else timed)),
+        cold=_start(uncached if is_own else cold),
         warm=_start(warm) if warm else None,
         count=max(counts, default=None),
         again=_again(timed),

@@ -39,7 +39,7 @@ def start_table(outcome: Outcome) -> Table:
         times = [one.import_s, one.build_s, *parts, one.first_step_s, one.compile_s]
         unit = unit_for([max((value or 0.0) for value in times)])
         cells = [duration(value, unit) for value in times]
-        cells[2:4] = [_part(value, unit) for value in parts] if cold else [UNKNOWN, UNKNOWN]
+        cells[2:4] = [_part(value, unit) for value in parts] if cold and cold.processes else [UNKNOWN, UNKNOWN]
         kept = [""] * 3
         if warm:
             kept = [_part(warm.trace_s, unit), _part(warm.compile_s, unit), duration(warm.first_step_s, unit)]
