@@ -6,9 +6,11 @@ import msgspec
 import pytest
 
 from bakeoff.judge.counters import BlockCounters
+from bakeoff.judge.light import light_of
 from bakeoff.report.pages.comparison import cautions
 from bakeoff.report.sections.counters import fault_notes
 from bakeoff.report.sections.gpu import gpu_table
+from bakeoff.report.sections.light import light_table
 from bakeoff.report.sections.memory import device_memory_table
 from bakeoff.report.sections.noise import noise_line
 from bakeoff.spec.peaks import Work
@@ -159,6 +161,55 @@ def test_the_hottest_of_all_rounds_is_told(noisy: Outcome) -> None:
         (line,) = gpu_table(msgspec.structs.replace(noisy, contenders=[several, *others])).lines
         assert line.cells[1] == "1,100 of 1,500 MHz"
         assert line.cells[3] == "81 degrees Celsius"
+
+
+def test_a_gpu_s_rounds_are_told_by_their_means_and_the_most_of_all_else(noisy: Outcome) -> None:
+    """Clock and power by their means beside the highest limit; every reason, and the most other processes."""
+    first, *others = noisy.contenders
+    (state,) = first.gpu
+    second = msgspec.structs.replace(
+        state, clock_mhz=1960.0, clock_limit_mhz=1980, power_w=70.5, slowed=["power limit"], other_processes=3
+    )
+    for order in ([state, second], [second, state]):
+        several = msgspec.structs.replace(first, gpu=order)
+        (line,) = gpu_table(msgspec.structs.replace(noisy, contenders=[several, *others])).lines
+        assert line.cells[1:3] == ["1,480 of 1,980 MHz", "66 W"]
+        assert line.cells[4:] == ["power limit and thermal limit, by software", "3"]
+
+
+def test_a_gpu_that_was_held_back_is_told_by_the_rounds_in_which_it_was(noisy: Outcome) -> None:
+    """Limit, reasons and heat are theirs, and not those of a round whose clock was high enough."""
+    first, *others = noisy.contenders
+    (low,) = first.gpu
+    high = msgspec.structs.replace(
+        low, clock_mhz=1485.0, clock_limit_mhz=1980, temperature_c=99, slowed=["thermal limit, by hardware"]
+    )
+    for order in ([low, high], [high, low]):
+        several = msgspec.structs.replace(first, gpu=order)
+        said = cautions(msgspec.structs.replace(noisy, contenders=[several, *others]))
+        (held,) = [one for one in said if "the GPU's clock was below" in one]
+        assert "below 75 % of its 1,500 MHz in 1 of 2 rounds (thermal limit, by software); 81 degrees Celsius" in held
+
+
+@pytest.mark.parametrize(
+    ("changed", "cells"),
+    [
+        ({}, ["5.7 MB", "27 %", "9.9 GB/s (torch, 2026-10-17)"]),
+        ({"cache_bytes": 1 << 30}, ["0 B", "none needed", "9.9 GB/s (torch, 2026-10-17)"]),
+        ({"bytes_per_s": None}, ["5.7 MB", "unknown", "unknown"]),
+        ({"cache_bytes": None}, ["unknown", "unknown", "9.9 GB/s (torch, 2026-10-17)"]),
+    ],
+)
+def test_a_share_of_memory_that_is_not_told_is_unknown_or_not_needed(
+    lit: Outcome, changed: dict[str, None], cells: list[str]
+) -> None:
+    """None is needed where caches hold all; of an unknown peak, or unknown caches, nothing is known."""
+    work = Work(macs=10**6, least_macs=10**6, parameters=407_050, state=814_100, batch_bytes=100_480, trains=True)
+    one = lit.contenders[0]
+    assert one.light is not None
+    light = light_of(work, msgspec.structs.replace(one.light.peak, **changed), one.median_step_s)
+    (line,) = light_table(msgspec.structs.replace(lit, contenders=[msgspec.structs.replace(one, light=light)])).lines
+    assert line.cells[5:] == cells
 
 
 def test_clocks_that_were_set_by_hand_for_one_contender_alone_are_told(noisy: Outcome) -> None:

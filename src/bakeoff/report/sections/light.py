@@ -86,7 +86,7 @@ def _memory_share(light: Light) -> str:
     """Return the share of memory's peak; caches can hold the data of a small model."""
     if light.bytes_share is not None:
         return percent(light.bytes_share)
-    return "unknown" if light.peak.bytes_per_s is None else "none needed"
+    return "unknown" if None in (light.peak.bytes_per_s, light.peak.cache_bytes) else "none needed"
 
 
 def _memory_peak(peak: Peak) -> str:
