@@ -7,14 +7,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
+from tests.explaining.test_causes import record
 
+from bakeoff.judge import energy as judging
 from bakeoff.measure.energy import meters, names
 from bakeoff.race import devices
 from bakeoff.race.stages import energy
 from bakeoff.report.sections.energy import energy_line, energy_table
 from bakeoff.report.sections.figures import summary
 from bakeoff.spec.contender import Contender
+from bakeoff.spec.record import EnergyReading, Record
 from bakeoff.store.results import read_records
 
 STEPS = 2000
@@ -121,3 +125,32 @@ def test_all_gpus_of_a_contender_are_counted_and_their_processor_once(monkeypatc
     plans: list[Any] = [SimpleNamespace(contender=contender, devices=devices) for devices in (2, 3)]
     assert names(energy.meters_of(plans[0], "GPU 0")) == "package-0 + GPU 0 + GPU 1"
     assert energy.meters_of(plans[1], "GPU 0") == []
+
+
+def counted(joules: float, steps: int = 10, outcome: str = "done") -> Record:
+    """Give a trial of energy of batch 32."""
+    reading = EnergyReading(joules=joules, steps=steps, source="package-0")
+    return msgspec.structs.replace(record("torch"), outcome=outcome, energy=reading)
+
+
+def test_a_sample_s_energy_is_that_of_the_round_in_the_middle() -> None:
+    """Joules over the samples of each round's own steps; trials without a reading, or that were lost, are no rounds."""
+    rounds = [counted(320.0), counted(1280.0, steps=20), counted(9600.0)]
+    found = judging.energy([record("torch"), *rounds, counted(1e9, outcome="crashed")])
+    assert found is not None
+    assert (found.joules_per_sample, found.rounds, found.source) == (pytest.approx(2.0), 3, "package-0")
+    assert found.interval is not None
+    assert found.interval.estimate == pytest.approx(2.0)
+    assert found.interval.low <= 1.0
+    assert found.interval.high >= 30.0
+    assert judging.energy([record("torch")]) is None
+
+
+def test_energy_has_no_interval_where_a_meter_stood_still_or_rounds_are_few() -> None:
+    """A round without a joule has no logarithm; the middle round is told all the same."""
+    still = judging.energy([counted(0.0), counted(320.0), counted(9600.0)])
+    assert still is not None
+    assert (still.joules_per_sample, still.interval) == (pytest.approx(1.0), None)
+    few = judging.energy([counted(320.0), counted(960.0)])
+    assert few is not None
+    assert (few.joules_per_sample, few.interval) == (pytest.approx(2.0), None)

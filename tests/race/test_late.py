@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from tests.explaining.test_causes import block, record
 
 from bakeoff.judge.late import Late, late_step
+from bakeoff.judge.late import late as judged
 from bakeoff.race import remembered
 from bakeoff.race.progress import Event, TrialStarted
 from bakeoff.race.stages import late
 from bakeoff.report.sections.late import FOLD, LATE, late_table, sentences, why_not
-from bakeoff.spec.record import DenormalCount
+from bakeoff.spec.record import DenormalCount, LateReading
 from bakeoff.spec.trial import SNAPSHOT_STEPS
 from bakeoff.spec.verdict import Interval
 from bakeoff.store.files import read_record, write_record
@@ -183,3 +185,71 @@ def test_what_was_denormal_before_is_no_change() -> None:
     after = early | {"first moment": DenormalCount(elements=1000, denormal=9)}
     reading = Late(early_step=1, late_step=2, ratio=None, pairs=0, early_s=1.0, late_s=1.0, early=early, late=after)
     assert reading.denormal() == {}
+
+
+# --- By hand ------------------------------------------------------------------------------------------------------
+
+MS = 1_000_000
+"""In nanoseconds."""
+
+
+def reading(*pairs_ms: tuple[float, float], **more: Any) -> LateReading:
+    """Give blocks of pairs of step times, early and late, mirrored; the early blocks have twice as many steps."""
+    blocks = []
+    for turn, times_ms in enumerate(pairs_ms):
+        both = [
+            block(turn=turn, first_step=first, elapsed_ns=int(steps * step_ms * MS), steps_ns=[1] * steps)
+            for first, steps, step_ms in zip((10, 300), (10, 5), times_ms, strict=True)
+        ]
+        blocks += both[:: -1 if turn % 2 else 1]
+    return LateReading(early_step=10, late_step=300, blocks=blocks, **more)
+
+
+def of_late(found: LateReading | None, outcome: str = "done") -> Record:
+    """Give the record of a trial of late steps."""
+    made = record("torch")
+    trial = msgspec.structs.replace(made.trial, purpose="late")
+    return msgspec.structs.replace(made, trial=trial, outcome=outcome, late=found, started_at="2026-11-29T12:00:00")
+
+
+def test_late_is_held_against_early_within_each_pair() -> None:
+    """The pair in the middle is told, and the middle times: one disturbed pair of seven is outvoted."""
+    few, many = DenormalCount(elements=10, denormal=1), DenormalCount(elements=10, denormal=9)
+    pairs = [(1.0, 2.0), (2.0, 4.0), (3.0, 6.0), (4.0, 8.0), (5.0, 10.0), (6.0, 12.0), (100.0, 5000.0)]
+    found = judged([of_late(reading(*pairs, early={"gradients": few}, late={"gradients": many}))])
+    assert found is not None
+    assert found.ratio is not None
+    assert (found.ratio.estimate, found.pairs) == (pytest.approx(2.0), 7)
+    assert found.ratio.low == pytest.approx(2.0)
+    assert found.ratio.high > 5.0, "95 % of seven pairs leave out no half of the disturbed one"
+    assert (found.early_step, found.late_step) == (10, 300)
+    assert (found.early_s, found.late_s) == (pytest.approx(0.004), pytest.approx(0.008))
+    assert (found.early["gradients"], found.late["gradients"]) == (few, many)
+    assert (found.measured_at, found.comparison) == ("2026-11-29T12:00:00", "mlp-mnist-4f2a")
+
+
+@pytest.mark.parametrize(("pairs", "has_interval"), [(5, False), (6, True)])
+def test_fewer_than_six_pairs_have_no_interval(pairs: int, *, has_interval: bool) -> None:
+    """Their times are told all the same."""
+    found = judged([of_late(reading(*[(1.0, 3.0)] * pairs))])
+    assert found is not None
+    assert (found.ratio is not None, found.pairs, found.late_s) == (has_interval, pairs, pytest.approx(0.003))
+
+
+def test_what_counts_is_the_last_trial_that_came_to_its_end() -> None:
+    """One that was lost says nothing, nor does one without a block."""
+    first, second = (of_late(reading(*[(1.0, times)] * 6)) for times in (2.0, 3.0))
+    lost = of_late(reading((1.0, 9.0)), "crashed")
+    found = judged([first, second, lost, of_late(None)])
+    assert found is not None
+    assert found.late_s == pytest.approx(0.003)
+    assert judged([lost]) is None
+    assert judged([of_late(reading())]) is None
+
+
+def test_a_hundredth_of_an_array_is_denormal_enough() -> None:
+    """As in the docs: from 1 % on, where early in training it was less."""
+    one = DenormalCount(elements=100, denormal=1)
+    known = judged([of_late(reading((1.0, 1.0), early={"b": one}, late={"a": one, "b": one}))])
+    assert known is not None
+    assert known.denormal() == {"a": 0.01}
