@@ -155,6 +155,7 @@ def test_a_search_that_is_done_tells_its_two_ends() -> None:
     assert [one.batch_size for one in found.attempts] == [32, 100, 101, 128]
     assert found.at_largest is not None
     assert found.at_largest.peak_bytes == 690 * MB
+    assert found.at_largest.memory == Memory(baseline_bytes=IMPORT_BYTES, peak_bytes=IMPORT_BYTES + 690 * MB)
     assert found.at_too_large is not None
     assert found.at_too_large.reason == "too much"
     assert told().at_largest is None

@@ -184,11 +184,12 @@ def test_a_gpu_that_was_held_back_is_told_by_the_rounds_in_which_it_was(noisy: O
     high = msgspec.structs.replace(
         low, clock_mhz=1485.0, clock_limit_mhz=1980, temperature_c=99, slowed=["thermal limit, by hardware"]
     )
-    for order in ([low, high], [high, low]):
+    cooler = msgspec.structs.replace(low, temperature_c=70, slowed=["power brake"])
+    for order in ([low, cooler, high], [high, cooler, low]):
         several = msgspec.structs.replace(first, gpu=order)
         said = cautions(msgspec.structs.replace(noisy, contenders=[several, *others]))
         (held,) = [one for one in said if "the GPU's clock was below" in one]
-        assert "below 75 % of its 1,500 MHz in 1 of 2 rounds (thermal limit, by software); 81 degrees Celsius" in held
+        assert "below 75 % of its 1,500 MHz in 2 of 3 rounds (power brake and thermal limit, by software); 81" in held
 
 
 @pytest.mark.parametrize(
