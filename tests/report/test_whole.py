@@ -20,7 +20,7 @@ from bakeoff.judge.epochs import (
     whole_runs,
 )
 from bakeoff.report.sections.whole import epochs_table, whole_lines, whole_table
-from bakeoff.spec.metric import Metric
+from bakeoff.spec.metric import Metric, MetricReading
 from bakeoff.spec.peaks import Work
 from bakeoff.spec.record import Compilation, EpochRun
 
@@ -211,6 +211,35 @@ def test_whole_runs_are_read_from_records_in_their_order() -> None:
     assert found.totals_s() == pytest.approx([10.0, 12.0])
     assert found.totals_s(first=False) == pytest.approx([9.0, 11.0])
     assert whole_runs([other]) is None
+
+
+def test_a_run_tells_what_its_own_last_step_left() -> None:
+    """Loss, both accuracies and the metric, each unknown by itself; the metric is what any run says that it is."""
+    reading = MetricReading(name="score", unit="points", less_is_better=False, value=3.0)
+    first = msgspec.structs.replace(LONG, loss=0.5, accuracy=0.9)
+    second = msgspec.structs.replace(LONG, training_accuracy=0.8, metric=reading)
+    found = whole_runs([made(1, epochs=first), made(2, epochs=second), made(3, epochs=LONG)])
+    assert found is not None
+    assert [one.loss for one in found.runs] == [0.5, None, None]
+    assert [one.accuracy for one in found.runs] == [0.9, None, None]
+    assert [one.training_accuracy for one in found.runs] == [None, 0.8, None]
+    assert [one.metric for one in found.runs] == [None, 3.0, None]
+    assert found.metric == Metric(name="score", unit="points", less_is_better=False)
+    assert found.median_metric == 3.0
+    assert accuracies(found) == (0.9, 0.8)
+
+
+def test_programs_of_an_epoch_are_unknown_where_those_of_its_first_step_are() -> None:
+    """Unknown is not 0: the first epoch's count lacks them, the others' do not."""
+    one = made(1, epochs=LONG)
+    for compilation in (None, Compilation()):
+        one.compilation = compilation  # type: ignore[misc]
+        found = whole_runs([one])
+        assert found is not None
+        assert found.runs[0].compilations == [None, None, 2]
+    found = whole_runs([made(1, epochs=msgspec.structs.replace(LONG, compilations=[]))])
+    assert found is not None
+    assert found.runs[0].compilations == []
 
 
 def test_an_epoch_is_flagged_where_others_took_more_than_the_limit() -> None:
