@@ -55,7 +55,10 @@ def test_the_memory_is_that_of_the_process_in_the_middle() -> None:
     assert (even.memory.peak_bytes, even.memory_peaks_bytes) == (20, [40, 10, 30, 20])
     assert judged(*rounds(3, memory=held(40, 10, 30))).memory.peak_bytes == 30
     unread = judged(*rounds(3, memory=[*held(None, 5), None]))
-    assert unread.memory_peaks_bytes == [5]
+    assert (unread.memory_peaks_bytes, unread.memory.peak_bytes) == ([5], 5)
+    mostly = judged(*rounds(3, memory=held(None, None, 9)))
+    assert mostly.memory.peak_bytes == 9, "a peak that was not read is unknown, and not the least of all"
+    assert judged(*rounds(3, memory=held(None, None, None))).memory == held(None)[0]
     assert judged(*rounds(1)).memory is None
 
 

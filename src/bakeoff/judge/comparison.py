@@ -259,8 +259,9 @@ def _with_times(
 
 
 def _middle_memory(weighed: Sequence[Memory]) -> Memory | None:
-    """Return the memory of the process whose peak is the median; None where none was read."""
-    by_peak = sorted(weighed, key=lambda one: one.peak_bytes or 0)
+    """Return the memory of the process whose peak is the median of those that are known; None where none was read."""
+    known = [one for one in weighed if one.peak_bytes is not None] or weighed
+    by_peak = sorted(known, key=lambda one: one.peak_bytes or 0)
     return by_peak[(len(by_peak) - 1) // 2] if by_peak else None
 
 
