@@ -23,6 +23,7 @@ in_trial = partial(Mutant, "", "certificate", "spec/trial.py")
 in_lines = partial(Mutant, "", "certificate", "trial/lines.py")
 in_evidence = partial(Mutant, "", "certificate", "trial/evidence.py")
 in_updates = partial(Mutant, "", "certificate", "trial/updates.py")
+in_stage = partial(Mutant, "", "certificate", "race/stages/certify.py")
 in_specs = partial(Mutant, "", "certificate", "race/specs.py")
 
 OF_CHANGED = "unit/tests/race/test_changed.py"
@@ -34,6 +35,8 @@ OF_LINES = "unit/tests/trial/test_lines.py"
 OF_WORKER = "unit/tests/trial/test_worker.py"
 OF_UPDATES = "unit/tests/trial/test_updates.py"
 OF_LEAST = "unit/tests/race/test_least.py"
+OF_MOVED = "unit/tests/race/test_moved.py"
+OF_ARRAYS = "unit/tests/trial/test_named_arrays.py"
 OF_JAX = "unit/tests/frameworks/test_jax.py"
 OF_MLX = "unit/tests/frameworks/test_mlx.py"
 
@@ -90,6 +93,26 @@ MUTANTS = [
         "the first step's gradients stand for those of all",
         [('self._note(cast("KeepingStep", self._step).kept_gradients())', FIRST_AGAIN)],
         {OF_UPDATES: "test_gradients_that_a_step_keeps_are_those_that_it_would_compute_again"},
+    ),
+    in_evidence(
+        "what is timed of a large model is held by its first step alone",
+        [('trial.purpose == "program" and trial.is_large', "trial.is_large")],
+        {OF_ARRAYS: "test_a_large_program_computes_its_first_gradients_alone"},
+    ),
+    in_evidence(
+        "a small program is held by its first step alone",
+        [(" and trial.is_large and is_plain", " and is_plain")],
+        {OF_ARRAYS: "test_a_large_program_computes_its_first_gradients_alone"},
+    ),
+    in_stage(
+        "what float64 loses in a larger model is never measured",
+        [("if any(is_off(", "if not any(is_off(")],
+        {OF_MOVED: "test_what_float64_loses_in_a_large_model_is_measured_where_a_program_is_off"},
+    ),
+    in_specs(
+        "what float64 loses is remembered without what was measured beside it",
+        [('tuple(sorted({*spec.spreads, "float64"}))', '("float64",)')],
+        {OF_MOVED: "test_what_was_measured_beside_other_precisions_stands_for_no_other_race"},
     ),
     in_trial(
         "a large step's memory is read before the optimiser has a state",
