@@ -166,3 +166,17 @@ def test_the_most_programs_and_every_block_that_compiled_are_those_of_timed_proc
     assert (found.count, found.again) == (3, ["round 1, turn 2"])
     assert (known(started(5)).count, known(started(5)).again) == (None, [])
     assert compiling([lost, beside]) is None
+
+
+def test_what_is_not_compiled_is_none_and_what_is_not_told_apart_is_called_that() -> None:
+    """Neither is a time; and more than three blocks that compiled are told by the first and their number."""
+    again = [f"round {number}, turn 1" for number in range(1, 5)]
+    cold = Start(trace_s=0.0, compile_s=None, first_step_s=0.02, processes=3)
+    for blocks, told in ((again[:3], f"({', '.join(again[:2])} and {again[2]})"), (again, f"({again[0]} and 3 more")):
+        one = msgspec.structs.replace(TORCH, compiling=Compiling(cold=cold, again=blocks))
+        shown = outcome([one], [])
+        (line,) = start_table(shown).lines
+        assert line.cells[3:5] == ["none", "not told apart"]
+        assert (line.cells[-1], line.marked) == (", ".join(blocks), True)
+        (said,) = [one for one in cautions(shown) if "compiled again" in one]
+        assert told in said

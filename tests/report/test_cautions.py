@@ -11,7 +11,7 @@ from bakeoff.report.pages.comparison import cautions
 from bakeoff.report.sections.counters import fault_notes
 from bakeoff.report.sections.gpu import gpu_table
 from bakeoff.report.sections.light import light_table
-from bakeoff.report.sections.memory import device_memory_table
+from bakeoff.report.sections.memory import device_memory_table, memory_table
 from bakeoff.report.sections.noise import noise_line
 from bakeoff.spec.peaks import Work
 from bakeoff.spec.record import Memory
@@ -255,6 +255,21 @@ def test_memory_that_is_fetched_again_is_told_with_what_keeps_it(
     said = " ".join(fault_notes(msgspec.structs.replace(decided, contenders=[one, *others])))
     assert ("page faults a step" in said) == bool(expected)
     assert ("the option malloc=keep" in said) == (expected == "option")
+
+
+@pytest.mark.parametrize(
+    ("peaks_bytes", "told"),
+    [([], "unknown"), ([3 * 10**9], "1 process, no interval"), ([3 * 10**9, 10**9, 2 * 10**9], "1.0 GB to 3.0 GB, 3")],
+)
+def test_the_least_and_the_most_of_all_processes_stand_beside_a_peak(
+    decided: Outcome, peaks_bytes: list[int], told: str
+) -> None:
+    """In whatever order they ran; one process is no interval, and none is unknown."""
+    first, *others = decided.contenders
+    one = msgspec.structs.replace(first, memory_peaks_bytes=peaks_bytes)
+    table = memory_table(msgspec.structs.replace(decided, contenders=[one, *others]))
+    (line,) = [line for line in table.lines if line.cells[0] == first.label]
+    assert (table.heads[3], line.cells[3]) == ("from to, processes", told)
 
 
 def test_rounds_that_follow_each_other_are_told_with_what_chance_gives(decided: Outcome) -> None:

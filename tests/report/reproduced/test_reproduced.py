@@ -8,12 +8,15 @@ import msgspec
 import pytest
 from tests.report.shown import data_of, html, markdown, printed
 
+from bakeoff.judge.reproduced_memory import held_bytes
 from bakeoff.judge.reproduction import hole
 from bakeoff.report.forms import save
 from bakeoff.report.forms.pictures import render
 from bakeoff.report.pages import page_of
 from bakeoff.report.pages.reproduction import _rows
 from bakeoff.report.pictures.bars import speeds_here, speeds_there
+from bakeoff.spec.published import MemoryKind
+from bakeoff.spec.record import Memory
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
@@ -164,6 +167,29 @@ def test_memory_stands_beside_ours(article: StudyOutcome) -> None:
     """Published memory keeps its document's names, each figure beside ours."""
     (memory,) = section_of(article, "Memory").tables
     assert memory.lines[9].cells == ["cnn-apx, JAX: max RAM", "3.29 GB", "420 MB", "process at its peak"]
+
+
+def test_each_kind_of_memory_is_what_a_process_held_of_it() -> None:
+    """After its import, at its peak, and of its GPU all that the process held; what nobody keeps is nothing."""
+    memory = Memory(baseline_bytes=1, peak_bytes=2, device_process_bytes=3, device_peak_bytes=4)
+    kinds: tuple[MemoryKind, ...] = MemoryKind.__args__  # type: ignore[attr-defined]
+    held = {kind: held_bytes(memory, kind) for kind in kinds}
+    assert held == {
+        "process after its import": 1,
+        "process at its peak": 2,
+        "GPU at its peak": 3,
+        "not kept": None,
+    }
+
+
+def test_memory_of_a_row_that_was_not_measured_is_called_that(article: StudyOutcome) -> None:
+    """Unknown is what a process that ran did not tell."""
+    unmeasured = [
+        msgspec.structs.replace(one, outcome=None, reason="the time budget was spent") for one in article.points
+    ]
+    (memory,) = section_of(msgspec.structs.replace(article, points=unmeasured), "Memory").tables
+    assert memory.lines
+    assert {line.cells[2] for line in memory.lines if line.cells[3] != "not kept"} == {"not measured"}
 
 
 def test_accuracy_stands_beside_ours(article: StudyOutcome) -> None:
