@@ -222,3 +222,12 @@ def test_a_metric_is_held_no_closer_than_the_parameters_that_it_is_of() -> None:
     assert in_precision("float64", metric=1e-5, trajectory=[1e-9, 1e-3, 2e-2]).metric == LATER_ROOM * 2e-2
     assert in_precision("float64", metric=1e-5, trajectory=[1e-12, 1e-12, 1e-12]).metric == LATER_ROOM * 1e-5
     assert in_precision("float64", metric=0.0, trajectory=[1e-12, 1e-12, 1e-12]).metric == PROGRAM
+
+
+def test_a_program_has_one_bound_in_all_that_is_held_where_its_own_was_not_measured() -> None:
+    """Each loss, and the parameters after each of a step's updates: there is no part that nothing bounds."""
+    found = allowed(measured("float32"), "float64", "cpu", 3, updates=2)
+    assert (found.losses, found.trajectory) == ((PROGRAM,) * 3, (PROGRAM,) * 6)
+    others = (found.output, found.gradient, found.gradient_norm, found.state, found.norms, found.metric, found.later)
+    assert others == (PROGRAM,) * 7
+    assert found.update == UpdateTolerance(PROGRAM, PROGRAM, PROGRAM)

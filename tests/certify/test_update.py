@@ -6,6 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from bakeoff.certify import certificate
+from bakeoff.certify.checks import Case, Exhibit
 from bakeoff.certify.tolerances import FEWEST_HELD, PROGRAM, UpdateTolerance, allowed, amplitude
 from bakeoff.certify.update import POSITIONS, check_updates, positions
 from bakeoff.spec.evidence import Evidence, Spread
@@ -126,6 +128,27 @@ def test_updates_are_held_as_far_as_own_gradients_are_known() -> None:
     assert said_of_none == checks[:1] * 2  # what a stranger says holds the first one in any case
     short = {name: rows[:-2] for name, rows in arrays.items()}
     assert not check_updates(NAMES, short, reference, optimizer, **how, followed=1).passed  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("stage", "passes"), [("program", True), ("timed", False)])
+def test_what_is_timed_is_held_by_its_own_gradients_in_each_step(stage: Any, *, passes: bool) -> None:
+    """Whatever its evidence says: where its steps lead is held in float64 alone."""
+    optimizer = SGD(learning_rate=0.1)
+    arrays = {f"update/{name}": trained(optimizer, skip=1) for name in NAMES}
+    expected = {f"update/{name}": trained(optimizer) for name in NAMES}
+    expected |= {f"gradient/{name}": np.ones(3) for name in NAMES}
+    evidence = Evidence(parameter_shapes=dict.fromkeys(NAMES, (3,)), followed=1)
+    exact = Evidence(parameter_shapes=dict.fromkeys(NAMES, (3,)), version=2)
+    case = Case(
+        contender=Exhibit(label="", evidence=evidence, arrays=arrays),
+        reference=Exhibit(label="", evidence=exact, arrays=expected),
+        stage=stage,
+        allowed=allowed(exact, "float64", "cpu", STEPS)._replace(update=UpdateTolerance()),
+        optimizer=optimizer,
+        steps=STEPS,
+        owed=frozenset({"updates"}),
+    )
+    assert certificate._CHECKS["updates"](case).passed is passes
 
 
 @pytest.mark.parametrize("diverged_in", range(FEWEST_HELD))

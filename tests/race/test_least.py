@@ -19,6 +19,8 @@ from bakeoff.race.least import drawn_steps, evidence_steps
 from bakeoff.race.prepare import outlined
 from bakeoff.race.progress import TrialStarted
 from bakeoff.race.stages import certify
+from bakeoff.report.units import elapsed
+from bakeoff.spec.comparison import Program
 from bakeoff.spec.peaks import Work
 from bakeoff.spec.trial import CERTIFY_STEPS, FEW_CERTIFY_STEPS
 
@@ -168,12 +170,26 @@ def test_what_a_large_reference_computes_more_is_told_once_it_is_needed() -> Non
     step_s = 1000 * GIGA / RATE
     said = begins(largest, "reference-float64")
     assert "a program is off by more than any is allowed, so what float64 itself loses here is computed" in said
-    assert least_of(largest).moved_s == pytest.approx(drawn_steps("train", FEW_CERTIFY_STEPS, "float64") * step_s)
+    moved_s = drawn_steps("train", FEW_CERTIFY_STEPS, "float64") * step_s
+    assert f"for {elapsed(moved_s)} or more by its operations alone" in said
+    assert least_of(largest).moved_s == pytest.approx(moved_s)
     itself = evidence_steps("train", FEW_CERTIFY_STEPS, first_alone=True)
     drawn = drawn_steps("train", FEW_CERTIFY_STEPS, "float32")
     assert least_of(largest).reference_s == pytest.approx((itself + drawn) * step_s)
     own = least_of(large(plan("torch"), plan("jax", precision="float64"), macs=1000 * GIGA))
     assert (own.moved_s, own.reference_s > least_of(largest).reference_s) == (0.0, True)
+
+
+def test_a_large_program_takes_its_first_gradients_alone() -> None:
+    """What is timed takes each step's, and so does a program of smaller steps."""
+    options = {**plan("jax").contender.options, "precision": "float64", "mode": "compiled"}
+    one = msgspec.structs.replace(plan("jax"), program=Program(options=options))
+    for macs, later in ((1000, FEW_CERTIFY_STEPS), (100, CERTIFY_STEPS)):
+        step_s, whole = macs * GIGA / RATE, evidence_steps("train", later)
+        alone = evidence_steps("train", later, first_alone=True)
+        own = alone if later == FEW_CERTIFY_STEPS else whole
+        found = least_of(large(one, macs=macs * GIGA))
+        assert found.contenders_s == pytest.approx((own + 0.5 * whole) * step_s)
 
 
 @pytest.mark.usefixtures("at_rate")

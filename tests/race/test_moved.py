@@ -17,7 +17,7 @@ from bakeoff.certify.tolerances import amplitude
 from bakeoff.frameworks.fake import engine
 from bakeoff.race import conductor
 from bakeoff.race.workers.worker import WorkerLostError
-from bakeoff.spec.protocol import Answer, Command, MeasureSpread
+from bakeoff.spec.protocol import Answer, Build, Command, MeasureSpread, Quit
 from bakeoff.store.results import read_records
 from bakeoff.trial import handlers
 
@@ -33,6 +33,8 @@ class Magnified(InlineWorker):
     """A worker whose program has gradients that are off by less than the model itself magnifies float64's roundings."""
 
     off = 1e-8
+    whose = ""
+    """Of these contenders alone, by a part of the label."""
     lost: ClassVar[list[str]] = []
     """Trials that are killed when a spread is asked of them."""
 
@@ -46,7 +48,8 @@ class Magnified(InlineWorker):
         if self._trial.name in self.lost and isinstance(command, MeasureSpread):
             msg = "killed by a test"
             raise WorkerLostError("killed", msg)
-        kept, factor = engine.Step.kept_gradients, 1.0 + self.off * (self._trial.purpose == "program")
+        is_off = self._trial.purpose == "program" and self.whose in self._trial.contender.label
+        kept, factor = engine.Step.kept_gradients, 1.0 + self.off * is_off
 
         def gradients(step: engine.Step) -> Any:
             return {name: value * factor for name, value in kept(step).items()}
@@ -177,8 +180,8 @@ def test_a_spread_that_was_lost_is_measured_when_its_comparison_goes_on(
 
 
 @pytest.mark.usefixtures("magnified")
-def test_each_number_of_devices_has_a_spread_of_its_own(started: Any) -> None:
-    """Each is measured, and remembered, behind the reference that it is of."""
+def test_each_number_of_devices_has_a_spread_of_its_own(started: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is measured, and remembered, behind the reference that it is of; not where those on it are close."""
     contenders = ("fake", "fake:devices=2")
     names, folder = started(*contenders, launch=Magnified)
     references = ["reference", "reference-2-devices"]
@@ -189,6 +192,9 @@ def test_each_number_of_devices_has_a_spread_of_its_own(started: Any) -> None:
     kept = [one.arrays_sha256 for one in found if one is not None]
     assert kept[:2] == kept[2:]
     assert not {*references, *behind} & {*started(*contenders, launch=Magnified)[0]}
+    monkeypatch.setattr(Magnified, "whose", "devices=2")
+    names, _ = started(*contenders, launch=Magnified, seed=3)
+    assert [name for name in names if name.startswith("reference")] == [*references, behind[1]]
 
 
 class _Keeping(_Changed):
@@ -206,14 +212,28 @@ def test_it_compiles_into_a_folder_of_its_own_and_is_told_the_arrays_wherever_it
     """What a trial's compiler keeps is removed at its end, from its own folder; results may lie in a relative one."""
     del magnified  # before what is prepared is changed further
     prepared, ask, told = conductor.prepared, Magnified.ask, list[Command]()
+
+    def noted(one: Magnified, command: Command, limit_s: float) -> Answer:
+        told.extend([command] if one._trial.name == "reference-float64" else [])
+        return ask(one, command, limit_s)
+
     monkeypatch.setattr(conductor, "prepared", lambda *given, **asked: _Keeping(prepared(*given, **asked)))
-    monkeypatch.setattr(
-        Magnified, "ask", lambda one, command, limit_s: (told.append(command), ask(one, command, limit_s))[1]
-    )
+    monkeypatch.setattr(Magnified, "ask", noted)
     monkeypatch.setenv("BAKEOFF_KEPT", "")  # which trials in this process set
     monkeypatch.chdir(tmp_path)
     _, folder = started(launch=Magnified, results="theirs")
-    (asked,) = (one for one in told if isinstance(one, MeasureSpread) and one.evidence is not None)
-    assert asked.arrays == str(tmp_path / folder / "reference" / "evidence.npz")
+    assert [type(one) for one in told] == [Build, MeasureSpread, Quit]  # and no evidence once more
+    assert getattr(told[1], "arrays", "") == str(tmp_path / folder / "reference" / "evidence.npz")
     for name in ("reference", "reference-float64"):
         assert read_records(folder).records[name].variables["BAKEOFF_KEPT"] == str(tmp_path / folder / name / "cache")
+
+
+@pytest.mark.usefixtures("magnified")
+def test_verify_measures_it_though_it_is_remembered(started: Any, request_of: Any) -> None:
+    """Who asks for certificates alone wants to see them made."""
+    started(launch=Magnified)
+    names: list[str] = []
+    asked = request_of("fake", **ASKED)
+    (only,) = conductor.verify(asked, lambda event: names.append(getattr(event, "name", "")), launch=Magnified)
+    assert only.passed
+    assert "reference-float64" in names

@@ -22,10 +22,11 @@ from bakeoff.spec.trial import CERTIFY_STEPS, FEW_CERTIFY_STEPS, Inputs, TrialSp
 from bakeoff.store.files import TRIAL_FILE, read_record, write_trial
 from bakeoff.trial import built as trial_built
 from bakeoff.trial import handlers
-from bakeoff.trial.evidence import accuracy_of, gather, with_spread
+from bakeoff.trial.evidence import Gathering, accuracy_of, gather, with_spread
 from bakeoff.trial.framework import import_engine
 from bakeoff.trial.inputs import Batches
 from bakeoff.trial.model import make_model
+from bakeoff.trial.updates import Updates
 from bakeoff.trial.worker import TrialProcess
 from bakeoff.workloads.load import load
 
@@ -163,6 +164,33 @@ def test_a_large_program_computes_its_first_gradients_alone(
     for one in rows:
         assert len(one) == 2 * trial.certify_steps + 3
         assert all(np.array_equal(later, one[1]) for later in one[3::2]) or passes > 1
+
+
+def test_a_large_program_of_per_sample_gradients_computes_those_of_each_step(trial: TrialSpec, fake: Path) -> None:
+    """Where its steps lead is not held where each framework adds noise of its own."""
+    engine = import_engine(fake).Engine()
+    engine.configure(trial.contender.options)
+    trial = msgspec.structs.replace(trial, purpose="program", certify_steps=FEW_CERTIFY_STEPS)
+    model, batches = make_model(trial), Batches(Path(trial.inputs_path))
+    step = engine.build(model, "train", trial.options)
+    for scenario, alone in (("train", True), ("per-sample-gradients", False), ("infer", False)):
+        asked = msgspec.structs.replace(trial, scenario=scenario)
+        assert Gathering(engine, step, model, asked, batches).first_alone is alone
+
+
+def test_where_first_gradients_stand_alone_each_step_has_their_norm(trial: TrialSpec, fake: Path) -> None:
+    """By which they are clipped: evidence has as many norms as updates."""
+    engine = import_engine(fake).Engine()
+    engine.configure(trial.contender.options)
+    step = engine.build(make_model(trial), "train", trial.options)
+    kept, batch = Updates(step, clips=True, first_alone=True), Batches(Path(trial.inputs_path)).at(0)
+    for _ in range(3):
+        kept.before(batch)
+        step.run(batch)
+        kept.after()
+    norms = kept.arrays()["norm"]
+    assert norms.shape == (3,)
+    assert len({*norms}) == 1
 
 
 def test_a_sample_whose_targets_are_anothers_is_missed(trial: TrialSpec, tmp_path: Path) -> None:
