@@ -74,7 +74,7 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     import_s: float | None = None
     build_s: float | None = None
     first_step_s: float | None = None
-    """Medians over rounds: `first_step_s` over those whose compiler found nothing in its cache."""
+    """Medians over rounds: `first_step_s` over those whose compiler found nothing in its cache, or all without any."""
     compile_s: float | None = None
     """The first step's time beyond a steady step: tracing, compiling, autotuning, first allocations."""
     compiling: Compiling | None = None
