@@ -8,11 +8,12 @@ import msgspec
 import numpy as np
 import pytest
 
+from bakeoff.certify import certificate
 from bakeoff.certify.certificate import certify, in_words, refuse
 from bakeoff.certify.checks import Exhibit, diverging
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
-from bakeoff.certify.tolerances import MOST, PROGRAM, ROOM, UNIT_ROUNDOFF, amplitude
+from bakeoff.certify.tolerances import MOST, PROGRAM, ROOM, UNIT_ROUNDOFF, allowed, amplitude
 from bakeoff.spec.evidence import Evidence, InputPass, Spread
 from bakeoff.spec.optimizer import Adam
 from bakeoff.spec.scenario import SCENARIOS, ScenarioSpec
@@ -486,6 +487,19 @@ def test_a_program_is_held_to_what_any_model_has_where_its_own_was_not_measured(
         assert [in_words(check) for check in certificate.checks if not check.passed and check.name == "outputs"] == (
             [] if passes else ["outputs in float64"]
         )
+
+
+def test_what_was_not_measured_is_bound_for_each_update_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large program of several updates a step would have no bound behind the first ones, and be refused."""
+    asked: list[int] = []
+
+    def noted(*given: Any, updates: int = 1, **named: Any) -> Any:
+        asked.append(updates)
+        return allowed(*given, updates=updates, **named)
+
+    monkeypatch.setattr(certificate, "allowed", noted)
+    assert judged(noisy(exhibit()), size=msgspec.structs.replace(SIZE, updates=3)).checks
+    assert asked == [3]
 
 
 def test_room_is_a_stated_multiple_of_the_spread() -> None:
