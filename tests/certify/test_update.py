@@ -120,14 +120,14 @@ def test_updates_are_held_as_far_as_own_gradients_are_known() -> None:
     arrays = {"update/dense.weight": found, "update/dense.bias": found}
     reference = dict.fromkeys(arrays, trained(optimizer)) | {f"gradient/{name}": np.ones(3) for name in NAMES}
     how = {"steps": STEPS, "precision": "float32", "allowed": UpdateTolerance()}
-    checks = [check_updates(NAMES, arrays, reference, optimizer, **how, followed=one) for one in (1, 2, None)]  # type: ignore[arg-type]
+    checks = [check_updates(NAMES, arrays, reference, optimizer, **how, own_gradients=one) for one in (1, 2, None)]  # type: ignore[arg-type]
     assert [check.passed for check in checks] == [True, False, False]
     said = f"of {STEPS} steps the first 1 by gradients of its own, the others by where they lead"
     assert [said in check.detail for check in checks] == [True, False, False]
-    said_of_none = [check_updates(NAMES, arrays, reference, optimizer, **how, followed=one) for one in (0, -9)]  # type: ignore[arg-type]
+    said_of_none = [check_updates(NAMES, arrays, reference, optimizer, **how, own_gradients=one) for one in (0, -9)]  # type: ignore[arg-type]
     assert said_of_none == checks[:1] * 2  # what a stranger says holds the first one in any case
     short = {name: rows[:-2] for name, rows in arrays.items()}
-    assert not check_updates(NAMES, short, reference, optimizer, **how, followed=1).passed  # type: ignore[arg-type]
+    assert not check_updates(NAMES, short, reference, optimizer, **how, own_gradients=1).passed  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("stage", "passes"), [("program", True), ("timed", False)])

@@ -77,7 +77,7 @@ def test_what_float64_loses_in_a_large_model_is_measured_where_a_program_is_off(
     records = read_records(folder).records
     spreads = [records[name].evidence.spreads for name in ("reference", "reference-float64")]  # type: ignore[union-attr]
     assert [sorted(one) for one in spreads] == [["float32"], ["float32", "float64"]]
-    assert records["program-fake"].evidence.followed == 1  # type: ignore[union-attr]
+    assert records["program-fake"].evidence.own_gradients == 1  # type: ignore[union-attr]
     names, second = started(launch=Magnified)
     assert names[:1] == ["certify-fake"]
     assert read_records(second).records["reference-float64"].trial.comparison == folder.name

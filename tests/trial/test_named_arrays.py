@@ -158,7 +158,7 @@ def test_a_large_program_computes_its_first_gradients_alone(
     monkeypatch.setattr(type(step), "gradients", lambda *given: (asked.append(given), gradients(*given))[1])
     evidence = gather(engine, step, make_model(trial), trial, Batches(Path(trial.inputs_path)), tmp_path)
     assert len(asked) == passes
-    assert evidence.followed == (1 if passes == 1 else None)
+    assert evidence.own_gradients == (1 if passes == 1 else None)
     rows = [value for name, value in np.load(tmp_path / "evidence.npz").items() if name.startswith("update/")]
     assert rows
     for one in rows:

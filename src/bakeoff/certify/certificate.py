@@ -67,7 +67,7 @@ _CHECKS: dict[EvidencePart, Callable[[Case], Check]] = {
         precision=case.contender.precision,
         allowed=case.allowed.update,
         losses=case.reference.evidence.losses,
-        followed=case.contender.evidence.followed if case.stage == "program" else None,
+        own_gradients=case.contender.evidence.own_gradients if case.stage == "program" else None,
     ),
     "norms": lambda case: check_norms(
         case.contender.arrays,

@@ -94,12 +94,12 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     precision: str,
     allowed: UpdateTolerance,
     losses: Sequence[float | None] = (),
-    followed: int | None = None,
+    own_gradients: int | None = None,
 ) -> Check:
     """Check each of `steps` updates of every parameter that is trained; arrays are named as `Evidence` says.
 
     `losses` are the reference's, in each of which there may be several updates: where one is beyond what the precision
-    holds, none is held from it on. `followed` is of how many the contender's own gradients are known; None: of all.
+    holds, none is held from it on. `own_gradients` is how many of them have the contender's own; None: all.
     """
     names = trained_of(optimizer, names)
     held = names if optimizer is None else with_gradient(names, reference)
@@ -112,7 +112,7 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
         why = f"{DIVERGES} in step {whole}, beyond what {widest(precision)} holds"
     if why or optimizer is None or shares is None:
         return Check(name="update", passed=False, detail=f"no evidence: {why}", allowed=allowed.median)
-    known = whole if followed is None else min(whole, max(1, followed))  # a stranger may say of none
+    known = whole if own_gradients is None else min(whole, max(1, own_gradients))  # a stranger may say of none
     rows = {name: found[: 2 * known + 1] for name, found in rows.items()}
     used, shares = {name: own[:known] for name, own in used.items()}, shares[:known]
     held = held + [name for name in names if _only_decays(name, rows[name], reference, optimizer)]

@@ -105,8 +105,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """What came by the contender's own way of input; None where batches are on the device."""
     spreads: dict[str, Spread] = {}
     """In the reference's evidence, by the precision whose roundings they stand for."""
-    followed: int | None = None
+    own_gradients: int | None = None
     """How many of the first updates have the contender's own gradients in `update/`: later rows repeat the first one's;
-    None: all."""
+    None: all, as in records older than this field."""
     arrays_sha256: str = ""
     """SHA-256 of evidence.npz."""

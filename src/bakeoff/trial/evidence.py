@@ -191,7 +191,7 @@ def gather(  # noqa: PLR0913 - what evidence is computed of, and who looks on
         learning_steps=trial.learning_steps if accuracy is not None else 0,
         test_samples=len(batches.test) if accuracy is not None and batches.test is not None else 0,
         metric=found.metric,
-        followed=1 if found.first_alone else None,
+        own_gradients=1 if found.first_alone else None,
         arrays_sha256=save(found.arrays, folder / EVIDENCE_FILE),
     )
 
