@@ -20,7 +20,7 @@ from bakeoff.report.gpus import busy, gpu_memory
 from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import duration, elapsed, percent, size
 from bakeoff.spec.text import count
-from bakeoff.spec.trial import in_float64
+from bakeoff.spec.trial import spread_name
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.stats.pairs import is_open
 
@@ -114,17 +114,18 @@ def of_one(event: ReadingData | TrialEnded | Certified | TimerTested | Tried) ->
 def begins(comparison: Comparison, trial: str) -> str:
     """Return that what takes longest of a large model begins: its reference; empty of whatever is soon there."""
     reference, names = comparison.reference, comparison.references()
-    is_moved = trial in map(in_float64, names)
-    if not (trial in names or is_moved) or reference is None or reference.contender.on_cuda:
+    is_spread = trial in map(spread_name, names)
+    if not (trial in names or is_spread) or reference is None or reference.contender.on_cuda:
         return ""
     told = least(comparison)
-    taken_s = 0.0 if told is None else told.moved_s if is_moved else told.reference_s
+    taken_s = 0.0 if told is None else told.float64_spread_s if is_spread else told.reference_s
     if taken_s < SHORT_S:
         return ""
-    exactly = "it computes in float64"
-    moved = "a program is off by more than any is allowed, so what float64 itself loses here is computed"
+    what = "it computes in float64"
+    if is_spread:
+        what = "a program is off by more than any is allowed, so what float64 itself loses here is computed"
     return (
-        f"reference: {moved if is_moved else exactly} on this machine's processor, for {elapsed(taken_s)} or more by "
+        f"reference: {what} on this machine's processor, for {elapsed(taken_s)} or more by "
         f"its operations alone; later races of the same work remember it, and {LESS}"
     )
 

@@ -13,7 +13,7 @@ from bakeoff.certify.ready_made import certify_ready_made
 from bakeoff.certify.varying import ALIKE
 from bakeoff.environments.tiers import NATIVE
 from bakeoff.spec.errors import StoreError
-from bakeoff.spec.trial import in_float64
+from bakeoff.spec.trial import spread_name
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.results import last, of_contender
 
@@ -112,7 +112,7 @@ _NOT_FINITE = "look for a logarithm or root of what is not positive, a division 
 
 def _why_close(records: Mapping[str, Record], plan: ContenderPlan, found: Certificate) -> list[str]:
     """Return why a program that failed was allowed no more than float64 always is, where more was to be measured."""
-    behind = records.get(in_float64(plan.whose))
+    behind = records.get(spread_name(plan.whose))
     failed = any(not check.passed and check.stage == "program" for check in found.checks)
     if not failed or behind is None or behind.outcome == "done":
         return []
@@ -151,7 +151,7 @@ def reference_of(records: Mapping[str, Record], plan: ContenderPlan) -> Record |
 
     The one with its spread in float64, where that was measured behind it: it stands for no reference that failed.
     """
-    own, behind = records.get(plan.whose), records.get(in_float64(plan.whose))
+    own, behind = records.get(plan.whose), records.get(spread_name(plan.whose))
     are_done = all(one is not None and one.outcome == "done" for one in (own, behind))
     return behind if are_done else own
 

@@ -23,8 +23,8 @@ from bakeoff.spec.trial import (
     Purpose,
     TrialSpec,
     certify_steps,
-    in_float64,
-    moves_behind,
+    is_spread_behind,
+    spread_name,
 )
 
 if TYPE_CHECKING:
@@ -132,15 +132,15 @@ class Specs:
         cache = self.cache_folder(plan)
         return "warm" if cache.is_dir() and any(cache.iterdir()) else "cold"
 
-    def moved(self, reference: ContenderPlan) -> Trial | None:
+    def spread_behind(self, reference: ContenderPlan) -> Trial | None:
         """Return the reference's trial that measures its spread in float64, where its own one leaves that out.
 
-        Its evidence has the other spreads, too, so that it is named by them, as what a reference measures is.
+        Its evidence has the other spreads, too: they are among what it is remembered by.
         """
         spec, interpreter = self.trial(reference, "reference")
         if "float64" in spec.spreads:
             return None
-        name, spreads = in_float64(spec.name), tuple(sorted({*spec.spreads, "float64"}))
+        name, spreads = spread_name(spec.name), tuple(sorted({*spec.spreads, "float64"}))
         kept = (self._folder / name / CACHE_FOLDER).resolve()
         variables = self._variables(reference, "reference", kept, is_cached=False)
         return Trial(msgspec.structs.replace(spec, name=name, variables=variables, spreads=spreads), interpreter)
@@ -149,7 +149,7 @@ class Specs:
         """Return the precisions that contenders run in, as timed and, unless that is measured behind, as programs."""
         comparison = self._comparison
         precisions = {plan.contender.precision for plan in comparison.contenders}
-        is_asked = any(plan.program for plan in comparison.contenders) and not moves_behind(comparison.work)
+        is_asked = any(plan.program for plan in comparison.contenders) and not is_spread_behind(comparison.work)
         return tuple(sorted(precisions | ({"float64"} if is_asked else set())))
 
     def cache_folder(self, plan: ContenderPlan) -> Path:

@@ -212,7 +212,7 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
         return max(SCALED_SNAPSHOT_STEPS if is_scaled else among, self.pass_steps)
 
 
-def in_float64(reference: str) -> str:
+def spread_name(reference: str) -> str:
     """Return the name of the trial that measures a reference's spread in float64, by that of the reference's own."""
     return f"{reference}-float64"
 
@@ -222,7 +222,7 @@ def is_large(work: Work | None) -> bool:
     return work is not None and work.macs >= LARGE_MACS
 
 
-def moves_behind(work: Work | None) -> bool:
+def is_spread_behind(work: Work | None) -> bool:
     """Return whether what float64 loses in a model with this work, None where unknown, is measured only if needed."""
     return work is not None and work.macs >= BEHIND_MACS
 

@@ -51,7 +51,7 @@ def wanted(state: RaceState, *, anew: bool = False) -> Iterator[WantedTrials | A
     timed = [(plan, evidence(state, trial(plan, "certify"))) for plan in state.comparison.contenders]
     yield from _started_together(state, [*((None, one) for one in exact), *in_float64])
     yield from _started_together(state, [(own, _as_its_twin(state, first, own)) for own, first in twins])
-    yield from _moved(state, anew=anew)
+    yield from _spreads_behind(state, anew=anew)
     yield from _started_together(state, timed)
     agreed: set[str] = set()
     for plan in state.comparison.contenders:
@@ -63,24 +63,24 @@ def wanted(state: RaceState, *, anew: bool = False) -> Iterator[WantedTrials | A
         yield Certified(certificate)
     for whose in agreed & references.keys():
         reference = references[whose]
-        for one in (trial(reference, "reference"), state.specs.moved(reference)):
+        for one in (trial(reference, "reference"), state.specs.spread_behind(reference)):
             _remember(state, reference, one)
 
 
-def _moved(state: RaceState, *, anew: bool) -> Iterator[WantedTrials | Adopted]:
+def _spreads_behind(state: RaceState, *, anew: bool) -> Iterator[WantedTrials | Adopted]:
     """Yield the trials that measure what float64 itself loses in a model, where a program is off by more than any may.
 
     Most are within what float64 is allowed in any model, and need none.
     """
     for whose, reference in state.comparison.references().items():
-        moved, before = state.specs.moved(reference), state.records.get(whose)
-        if moved is None or before is None or before.evidence is None:
+        trial, before = state.specs.spread_behind(reference), state.records.get(whose)
+        if trial is None or before is None or before.evidence is None:
             continue
         held = [plan for plan in state.comparison.contenders if plan.whose == whose]
         if any(is_off(state.comparison, state.records, state.folder, plan) for plan in held):
             arrays = (state.folder / before.trial.name / EVIDENCE_FILE).resolve()
             measured = MeasureSpread(precision="float64", evidence=before.evidence, arrays=str(arrays))
-            yield _in_float64(state, reference, moved, measured, anew=anew)
+            yield _in_float64(state, reference, trial, measured, anew=anew)
 
 
 def _program(state: RaceState, plan: ContenderPlan) -> ContenderPlan | None:
