@@ -166,7 +166,9 @@ def test_a_long_reference_and_long_rounds_are_told_before_they_begin() -> None:
 @pytest.mark.usefixtures("at_rate")
 def test_what_a_large_reference_computes_more_is_told_once_it_is_needed() -> None:
     """Of steps that are large; it is no part of what is told beforehand, since most models need none of it."""
-    largest = large(plan("torch"), plan("jax"), macs=1000 * GIGA)
+    jax = plan("jax")
+    jax = msgspec.structs.replace(jax, program=Program(options=jax.contender.options | {"precision": "float64"}))
+    largest, small = (large(plan("torch"), jax, macs=count * GIGA) for count in (1000, 10))
     step_s = 1000 * GIGA / RATE
     said = begins(largest, "reference-float64")
     assert "a program is off by more than any is allowed, so what float64 itself loses here is computed" in said
@@ -178,6 +180,9 @@ def test_what_a_large_reference_computes_more_is_told_once_it_is_needed() -> Non
     assert least_of(largest).reference_s == pytest.approx((itself + drawn) * step_s)
     own = least_of(large(plan("torch"), plan("jax", precision="float64"), macs=1000 * GIGA))
     assert (own.float64_spread_s, own.reference_s > least_of(largest).reference_s) == (0.0, True)
+    without_programs = least_of(large(plan("torch"), plan("jax"), macs=1000 * GIGA))
+    assert (without_programs.float64_spread_s, without_programs.reference_s) == (0.0, least_of(largest).reference_s)
+    assert least_of(small).float64_spread_s == 0.0, "the reference's own trial measures it"
 
 
 def test_a_large_program_takes_its_first_gradients_alone() -> None:

@@ -20,9 +20,10 @@ from bakeoff.environments.builds import PROCESSOR
 from bakeoff.judge.light import place_of
 from bakeoff.measure.machine import usable_cores
 from bakeoff.race import fitting
+from bakeoff.race.specs import spreads_of
 from bakeoff.race.stages.rounds import round_steps
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.spec.trial import certify_steps, is_large, is_spread_behind
+from bakeoff.spec.trial import certify_steps, is_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -57,7 +58,8 @@ class Least(msgspec.Struct, frozen=True, kw_only=True):
     reference_s: float
     """What the reference computes, of all numbers of devices."""
     float64_spread_s: float
-    """What it computes more where a program is off, to see what float64 loses: 0 where that is in `reference_s`."""
+    """What it computes more where a program is off, to see what float64 loses: 0 where that is in `reference_s`, and
+    without programs of their own."""
     longest_s: float
     """The part of a certificate that is waited for the longest at once."""
     contenders_s: float
@@ -80,14 +82,14 @@ def least(comparison: Comparison, macs_per_s: Callable[[], float] | None = None)
     timed_s = [step_s * share for plan in plans if (share := _product_s(plan.contender.options))]
     later = certify_steps(work)
     itself, whole = evidence_steps(scenario, later, first_alone=True), evidence_steps(scenario, later)
-    moved = drawn_steps(scenario, later, "float64")
-    drawn = {plan.contender.precision for plan in plans} | (set() if is_spread_behind(work) else {"float64"})
-    draws = [drawn_steps(scenario, later, one) for one in drawn]
+    measured = spreads_of(comparison)
+    draws = [drawn_steps(scenario, later, one) for one in measured]
+    behind = drawn_steps(scenario, later, "float64") if programs and "float64" not in measured else 0.0
     exact_s = _slowness(programs) * step_s * (itself if is_large(work) else whole)
     return Least(
         reference_s=exact * step_s * (itself + sum(draws)),
-        float64_spread_s=0.0 if "float64" in drawn else exact * step_s * moved,
-        longest_s=exact * step_s * max(itself, *draws, moved),
+        float64_spread_s=exact * step_s * behind,
+        longest_s=exact * step_s * max(itself, *draws, behind),
         contenders_s=exact_s + sum(timed_s) * whole,
         round_s=sum(one * round_steps(one) for one in timed_s),
     )

@@ -111,7 +111,7 @@ class Specs:
             ceiling_bytes=ceiling_bytes,
             joined=joined,
             learning_steps=comparison.workload.learning_steps if kind.learns else 0,
-            spreads=self._spreads() if purpose == "reference" else (),
+            spreads=spreads_of(comparison) if purpose == "reference" else (),
             own_layers=plan.own_layers,
         )
         return Trial(_in_group(spec, plan, self._cores), plan.interpreter)
@@ -145,13 +145,6 @@ class Specs:
         variables = self._variables(reference, "reference", kept, is_cached=False)
         return Trial(msgspec.structs.replace(spec, name=name, variables=variables, spreads=spreads), interpreter)
 
-    def _spreads(self) -> tuple[str, ...]:
-        """Return the precisions that contenders run in, as timed and, unless that is measured behind, as programs."""
-        comparison = self._comparison
-        precisions = {plan.contender.precision for plan in comparison.contenders}
-        is_asked = any(plan.program for plan in comparison.contenders) and not is_spread_behind(comparison.work)
-        return tuple(sorted(precisions | ({"float64"} if is_asked else set())))
-
     def cache_folder(self, plan: ContenderPlan) -> Path:
         """Return the folder in which a contender's compiler keeps its work from one round to the next.
 
@@ -163,6 +156,13 @@ class Specs:
         """Return a round's contenders in their random order, which the comparison's seed fixes."""
         by_label = {plan.contender.label: plan for plan in plans}
         return [by_label[one] for one in start_order(list(by_label), self._comparison.procedure.seed, round_number)]
+
+
+def spreads_of(comparison: Comparison) -> tuple[str, ...]:
+    """Return the precisions that contenders run in, as timed and, unless that is measured behind, as programs."""
+    precisions = {plan.contender.precision for plan in comparison.contenders}
+    is_asked = any(plan.program for plan in comparison.contenders) and not is_spread_behind(comparison.work)
+    return tuple(sorted(precisions | ({"float64"} if is_asked else set())))
 
 
 def _in_group(spec: TrialSpec, plan: ContenderPlan, cores: Sequence[tuple[int, ...]]) -> TrialSpec:
