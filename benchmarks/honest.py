@@ -62,7 +62,7 @@ class Case(NamedTuple):
         own = str((self.folder / spec.name / CACHE_FOLDER).resolve())
         variables = {name: value.replace(own, shared) for name, value in spec.variables.items()}
         kept = {name: text.replace("{cache}", shared) for name, text in (plan.cache_variables or {}).items()}
-        # Of a large model a race measures the spread in float64 where a program is off; here shares of it are shown.
+        # From BEHIND_MACS on a race has the spread in float64 only where a program is off; here shares of it are shown.
         has_programs = any(one.program for one in self.comparison.contenders)
         drawn = {*spec.spreads, "float64"} if purpose == "reference" and has_programs else spec.spreads
         return self.folder / spec.name, msgspec.structs.replace(

@@ -92,12 +92,12 @@ are planted in steps and optimisers none needs more (benchmarks/results/planted-
 LARGE_MACS = 5 * 10**11
 """Multiply-accumulates of a large step, which take ten seconds in float64 where a core has 5e10 of them a second. All
 that a certificate of six steps computes would be five minutes of a core for the reference and three for each contender;
-of four steps, with what a large one leaves out, it is two and a half, and one and a half (`race.least`)."""
+of four steps, with what a large one leaves out, it is two and a half, and one and two thirds (`race.least`)."""
 
 BEHIND_MACS = 3 * 10**10
 """Multiply-accumulates of a step from which on what float64 loses in a model is measured behind the programs, by a
-trial of its own, where one of them needs it. Most need none, and a process takes as long to start as that would (eight
-steps of six, at the rate above)."""
+trial of its own, where one of them needs it. Most need none. It is the work of eight steps, which of smaller ones takes
+no longer, at the rate above, than a process takes to start: some five seconds."""
 
 SNAPSHOT_STEPS = 4
 """The state of training that timed parts begin with is that after so many steps: the optimiser's state is no longer
@@ -119,7 +119,8 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     version: int = 1
     comparison: str
     name: str
-    """The folder's name: reference, certify-torch, memory-torch, compile-cold-torch, r01-torch; see KINDS."""
+    """The folder's name: reference, certify-torch, memory-torch, compile-cold-torch, r01-torch; see KINDS, and
+    `spread_name`."""
     purpose: Purpose
     round_number: int = 0
     """From 1 on in trials that are timed or whose energy is measured, and in whole runs; 0 elsewhere."""
@@ -191,7 +192,7 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     shards: int = 1
     """In the reference's trial: of how many shards, each by itself, a step takes the mean."""
     spreads: tuple[str, ...] = ()
-    """In the reference's trial, the precisions whose spread it measures."""
+    """In the reference's trial, the precisions whose spread its evidence has."""
     own_layers: tuple[str, ...] = ()
     """In the reference's trial, the layers that it computes by code of its own."""
 

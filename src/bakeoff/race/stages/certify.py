@@ -1,6 +1,7 @@
 """The evidence for the certificates: the reference's, and every contender's in float64 and in the settings to be timed.
 
-What is computed in float64 is remembered by all that it could depend on, so that the next race does not pay for it.
+What float64 itself loses is measured behind the programs, where one of them is off, from BEHIND_MACS of a step on. What
+is computed in float64 is remembered by all that it could depend on, so that the next race does not pay for it.
 """
 
 from __future__ import annotations
