@@ -137,7 +137,7 @@ def test_what_is_timed_is_held_by_its_own_gradients_in_each_step(stage: Any, *, 
     arrays = {f"update/{name}": trained(optimizer, skip=1) for name in NAMES}
     expected = {f"update/{name}": trained(optimizer) for name in NAMES}
     expected |= {f"gradient/{name}": np.ones(3) for name in NAMES}
-    evidence = Evidence(parameter_shapes=dict.fromkeys(NAMES, (3,)), followed=1)
+    evidence = Evidence(parameter_shapes=dict.fromkeys(NAMES, (3,)), own_gradients=1)
     exact = Evidence(parameter_shapes=dict.fromkeys(NAMES, (3,)), version=2)
     case = Case(
         contender=Exhibit(label="", evidence=evidence, arrays=arrays),

@@ -35,7 +35,7 @@ OF_LINES = "unit/tests/trial/test_lines.py"
 OF_WORKER = "unit/tests/trial/test_worker.py"
 OF_UPDATES = "unit/tests/trial/test_updates.py"
 OF_LEAST = "unit/tests/race/test_least.py"
-OF_MOVED = "unit/tests/race/test_moved.py"
+OF_BEHIND = "unit/tests/race/test_spread_behind.py"
 OF_ARRAYS = "unit/tests/trial/test_named_arrays.py"
 OF_JAX = "unit/tests/frameworks/test_jax.py"
 OF_MLX = "unit/tests/frameworks/test_mlx.py"
@@ -107,12 +107,12 @@ MUTANTS = [
     in_stage(
         "what float64 loses in a larger model is never measured",
         [("if any(is_off(", "if not any(is_off(")],
-        {OF_MOVED: "test_what_float64_loses_in_a_large_model_is_measured_where_a_program_is_off"},
+        {OF_BEHIND: "test_what_float64_loses_in_a_large_model_is_measured_where_a_program_is_off"},
     ),
     in_specs(
         "what float64 loses is remembered without what was measured beside it",
         [('tuple(sorted({*spec.spreads, "float64"}))', '("float64",)')],
-        {OF_MOVED: "test_what_was_measured_beside_other_precisions_stands_for_no_other_race"},
+        {OF_BEHIND: "test_what_was_measured_beside_other_precisions_stands_for_no_other_race"},
     ),
     in_trial(
         "a large step's memory is read before the optimiser has a state",
