@@ -116,7 +116,8 @@ def _why_close(records: Mapping[str, Record], plan: ContenderPlan, found: Certif
     failed = any(not check.passed and check.stage == "program" for check in found.checks)
     if not failed or behind is None or behind.outcome == "done":
         return []
-    return [f"what float64 itself loses in this model could not be measured: {behind.reason}"]
+    advice = _ADVICE.get(behind.outcome, "")
+    return [f"what float64 itself loses in this model could not be measured: {behind.reason}{advice}"]
 
 
 def _why_rounded(plan: ContenderPlan, found: Certificate) -> list[str]:
