@@ -131,7 +131,10 @@ def test_an_interrupted_search_tells_what_it_knows(cli: Cli, monkeypatch: pytest
     said = cli(*RUN, "--max-batch")
     (folder,) = Path("results").iterdir()
     assert said.code == TERMINATED
-    assert said.err == f"interrupted; finished trials are in {folder}; go on with\n  {command} --resume\n"
+    where = (
+        f"finished trials are in {folder}; go on" if attempts else f"no trial was finished yet; begin in {folder} again"
+    )
+    assert said.err == f"interrupted; {where} with\n  {command} --resume\n"
     assert (folder / "report.md").exists() == ("unfinished" in said.out) == bool(attempts)
 
 

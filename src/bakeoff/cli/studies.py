@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 def going_on(folder: str | None, command: str) -> str:
     """Return where finished trials are, and the command that goes on, as it is typed here; no folder: none is."""
     from bakeoff.report.called import pasteable
+    from bakeoff.store.files import RECORD_FILE
 
     if folder is None:
         return "nothing was started yet: the same command begins again"
-    return f"finished trials are in {folder}; go on with\n  {pasteable(command) or 'the same command'} --resume"
+    is_begun = any(Path(folder).rglob(RECORD_FILE))
+    said = (
+        f"finished trials are in {folder}; go on" if is_begun else f"no trial was finished yet; begin in {folder} again"
+    )
+    return f"{said} with\n  {pasteable(command) or 'the same command'} --resume"
 
 
 def noting(observer: "Observer", places: list[str]) -> "Observer":
