@@ -11,9 +11,11 @@ import inspect
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from bakeoff.spec.vocabulary import VOCABULARY
+from bakeoff.spec.workload import Workload
 from bakeoff.workloads.interpreter import vocabulary
 from bakeoff.workloads.load import names
 from bakeoff.workloads.shape_functions import Counter
@@ -159,6 +161,13 @@ def test_the_vocabulary_has_what_public_models_need() -> None:
 def test_the_page_has_the_table() -> None:
     """docs/own-model.md tells which names each model needs, and where it is written."""
     assert table() in PAGE.read_text(), f"docs/own-model.md should have:\n{table()}"
+
+
+def test_the_page_names_all_that_a_workload_has_to_have() -> None:
+    """Who writes a file by docs/own-model.md is not refused for what it does not mention."""
+    (told,) = re.findall(r"^- \*\*`WORKLOAD`\*\*.*?(?=^- )", PAGE.read_text(), flags=re.MULTILINE | re.DOTALL)
+    needed = [one.name for one in msgspec.structs.fields(Workload) if one.required]
+    assert [one for one in (*needed, "optimizer") if f"`{one}`" not in told] == []
 
 
 def written(model: str) -> str:
