@@ -157,6 +157,7 @@ def test_a_long_reference_and_long_rounds_are_told_before_they_begin() -> None:
     long, short = (large(plan("torch"), plan("jax"), macs=count * GIGA) for count in (200, 2))
     assert "for 84 s or more by its operations alone" in begins(long, "reference")
     assert "a smaller --batch-size" in begins(long, "reference")
+    assert "once a contender is verified, later races of the same work remember it" in begins(long, "reference")
     assert begins(long, "certify-torch") == begins(short, "reference") == begins(short, "reference-float64") == ""
     said = foresight.told_before(long, begun=False)
     assert "a round takes 2 min or more on this processor, and a verdict needs 5 of them" in said

@@ -125,8 +125,8 @@ def begins(comparison: Comparison, trial: str) -> str:
     if is_spread:
         what = "a program is off by more than any is allowed, so what float64 itself loses here is computed"
     return (
-        f"reference: {what} on this machine's processor, for {elapsed(taken_s)} or more by "
-        f"its operations alone; later races of the same work remember it, and {LESS}"
+        f"reference: {moved if is_spread else exactly} on this machine's processor, for {elapsed(taken_s)} or more by "
+        f"its operations alone; {LESS}, and once a contender is verified, later races of the same work remember it"
     )
 
 
