@@ -112,22 +112,24 @@ def of_one(event: ReadingData | TrialEnded | Certified | TimerTested | Tried) ->
 
 
 def begins(comparison: Comparison, trial: str) -> str:
-    """Return that what takes longest of a large model begins: its reference; empty of whatever is soon there."""
+    """Return that what takes longest of a large model begins: its reference; empty of whatever is soon there.
+
+    What it computes more is rare, and told in any case, with why it is computed.
+    """
     reference, names = comparison.reference, comparison.references()
     is_spread = trial in map(spread_name, names)
-    if not (trial in names or is_spread) or reference is None or reference.contender.on_cuda:
+    if not (trial in names or is_spread) or reference is None:
         return ""
-    told = least(comparison)
+    told = None if reference.contender.on_cuda else least(comparison)
     taken_s = 0.0 if told is None else told.float64_spread_s if is_spread else told.reference_s
+    lasts = f" on this machine's processor, for {elapsed(taken_s)} or more by its operations alone; {LESS}"
+    if is_spread:
+        why = "a program is off by more than any is allowed, so what float64 itself loses in this model is computed"
+        return f"{trial}: {why}{lasts if taken_s >= SHORT_S else ''}"
     if taken_s < SHORT_S:
         return ""
-    what = "it computes in float64"
-    if is_spread:
-        what = "a program is off by more than any is allowed, so what float64 itself loses here is computed"
-    return (
-        f"reference: {moved if is_spread else exactly} on this machine's processor, for {elapsed(taken_s)} or more by "
-        f"its operations alone; {LESS}, and once a contender is verified, later races of the same work remember it"
-    )
+    later = "once a contender is verified, later races of the same work remember it"
+    return f"reference: it computes in float64{lasts}, and {later}"
 
 
 def certified(certificate: Certificate) -> str:
