@@ -199,7 +199,7 @@ def test_what_is_waited_for_is_said(macs: int, purpose: Purpose, device: str, is
         observe(Prepared(asked, "results/x", 0, calm=None))
     log.truncate(log.seek(0))
     for observe in (lines, live):
-        observe(TrialStarted("reference", "torch in float64", purpose))
+        observe(TrialStarted("r01-torch" if purpose == "time" else "reference", "torch in float64", purpose))
     console.file.seek(0)
     for said in (log.getvalue(), console.file.read()):
         assert ("in float64 on this machine's processor" in " ".join(said.split())) == is_said
