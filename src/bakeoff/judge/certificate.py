@@ -47,8 +47,8 @@ def certificate_of(
     found = _held(comparison, folder, plan, mine, reference, program=ran, alone=program.reason if program else "")
     if nothing := _why_nothing(reference.evidence.losses, found):
         return msgspec.structs.replace(found, reason=nothing)
-    why = [*_why_rounded(plan, found), *_why_far(reference.evidence.losses, found), *_why_close(records, plan, found)]
-    return msgspec.structs.replace(found, reason="; ".join([found.reason, *why]))
+    why = [*_why_rounded(plan, found), *_why_far(reference.evidence.losses, found)]
+    return msgspec.structs.replace(found, reason="; ".join([*_why_close(records, plan, found), found.reason, *why]))
 
 
 def is_off(comparison: Comparison, records: Mapping[str, Record], folder: Path, plan: ContenderPlan) -> bool:
