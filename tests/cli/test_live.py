@@ -170,6 +170,17 @@ def test_a_clock_is_read_at_a_glance(seconds: float, said: str) -> None:
     assert elapsed(seconds) == said
 
 
+@pytest.mark.parametrize(("left_s", "is_said"), [(60.0, True), (0.0, False), (None, False)])
+def test_behind_the_last_round_nothing_is_said_to_be_left(left_s: float | None, is_said: object) -> None:
+    """Late steps, self-tests and peaks follow it: of a large model they take minutes."""
+    event = round_ended(1, left_s=left_s, max_rounds=1, verdicts=())
+    log, (live, _) = io.StringIO(), screen()
+    for observe in (Lines(log), live):
+        observe(event)
+    for said in (log.getvalue(), drawn(live)):
+        assert ("at most" in said) == is_said
+
+
 def test_data_that_are_read_are_told() -> None:
     """Before the comparison is there: a file's own data may take minutes, in which nothing else is told."""
     log = io.StringIO()

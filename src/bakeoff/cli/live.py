@@ -22,6 +22,7 @@ from bakeoff.cli.telling import (
     pair_state,
     pairs_line,
     reading,
+    rounds_left,
     study_lines,
     timer_text,
     title,
@@ -197,11 +198,7 @@ class LiveScreen:
             case RoundStarted(number):
                 self._round, self._last, self._is_new_round = f"round {number}", "", True
             case RoundEnded():
-                left = (
-                    ""
-                    if self._budget_s is not None or event.left_s is None
-                    else f"at most {elapsed(event.left_s)} left"
-                )
+                left = rounds_left(event) if self._budget_s is None else ""
                 self._to_come, self._verdicts = to_come(event) or left, event.verdicts
             case _:
                 self._found(event)

@@ -178,8 +178,12 @@ def finished(reason: str) -> str:
 
 def rounds_line(event: RoundEnded) -> str:
     """Return how far the rounds are, and how long until something is decided."""
-    left = f"at most {elapsed(event.left_s)} left" if event.left_s is not None else ""
-    return "; ".join(part for part in (f"round {event.round_number} done", to_come(event), left) if part)
+    return "; ".join(part for part in (f"round {event.round_number} done", to_come(event), rounds_left(event)) if part)
+
+
+def rounds_left(event: RoundEnded) -> str:
+    """Return how long rounds go on at most; empty where nothing limits them, and behind the last, which others follow."""
+    return f"at most {elapsed(event.left_s)} left" if event.left_s else ""
 
 
 def to_come(event: RoundEnded) -> str:
