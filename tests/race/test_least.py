@@ -166,7 +166,7 @@ def test_a_long_reference_and_long_rounds_are_told_before_they_begin() -> None:
 
 @pytest.mark.usefixtures("at_rate")
 def test_what_a_large_reference_computes_more_is_told_once_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With why it is, however soon it is there: no part of what is told beforehand, since most models need none of it."""
+    """With why, however soon it is there: it is no part of what is told beforehand, since most models need none of it."""
     largest = large(plan("torch"), plan("jax"), macs=1000 * GIGA)
     step_s = 1000 * GIGA / RATE
     said = begins(largest, "reference-float64")
