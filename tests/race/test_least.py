@@ -166,17 +166,19 @@ def test_a_long_reference_and_long_rounds_are_told_before_they_begin() -> None:
 
 @pytest.mark.usefixtures("at_rate")
 def test_what_a_large_reference_computes_more_is_told_once_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With why, however soon it is there: it is no part of what is told beforehand, since most models need none of it."""
-    largest = large(plan("torch"), plan("jax"), macs=1000 * GIGA)
+    """With why, however soon it is there: most models need none of it, so that nothing is told beforehand."""
+    jax = plan("jax")
+    jax = msgspec.structs.replace(jax, program=Program(options=jax.contender.options | {"precision": "float64"}))
+    largest, small = (large(plan("torch"), jax, macs=count * GIGA) for count in (1000, 10))
     step_s = 1000 * GIGA / RATE
-    said = begins(largest, "reference-float64")
+    said, spread_s = begins(largest, "reference-float64"), drawn_steps("train", FEW_CERTIFY_STEPS, "float64") * step_s
     why = "a program is off by more than any is allowed, so what float64 itself loses in this model is computed"
-    assert said.startswith(f"reference-float64: {why} on this machine's processor, for ")
-    soon = msgspec.structs.replace(least_of(largest), moved_s=9.0)
+    assert said.startswith(f"reference-float64: {why} on this machine's processor, for {elapsed(spread_s)} or more by ")
+    soon = msgspec.structs.replace(least_of(largest), float64_spread_s=9.0)
     with monkeypatch.context() as patch:
         patch.setattr("bakeoff.cli.telling.least", lambda _: soon)
         assert begins(largest, "reference-float64") == f"reference-float64: {why}"
-    assert least_of(largest).moved_s == pytest.approx(drawn_steps("train", FEW_CERTIFY_STEPS, "float64") * step_s)
+    assert least_of(largest).float64_spread_s == pytest.approx(spread_s)
     itself = evidence_steps("train", FEW_CERTIFY_STEPS, first_alone=True)
     drawn = drawn_steps("train", FEW_CERTIFY_STEPS, "float32")
     assert least_of(largest).reference_s == pytest.approx((itself + drawn) * step_s)

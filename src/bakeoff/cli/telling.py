@@ -114,7 +114,7 @@ def of_one(event: ReadingData | TrialEnded | Certified | TimerTested | Tried) ->
 def begins(comparison: Comparison, trial: str) -> str:
     """Return that what takes longest of a large model begins: its reference; empty of whatever is soon there.
 
-    What it computes more is rare, and told in any case, with why it is computed.
+    What it computes more is rare, and is said in any case, with why it is computed.
     """
     reference, names = comparison.reference, comparison.references()
     is_spread = trial in map(spread_name, names)
@@ -182,7 +182,7 @@ def rounds_line(event: RoundEnded) -> str:
 
 
 def rounds_left(event: RoundEnded) -> str:
-    """Return how long rounds go on at most; empty where nothing limits them, and behind the last, which others follow."""
+    """Return how long rounds go on at most; empty where nothing limits them, and behind the last of them."""
     return f"at most {elapsed(event.left_s)} left" if event.left_s else ""
 
 
