@@ -144,16 +144,17 @@ class Computed:
     Answers are kept on disk, so that the reference's are computed once for all processes of a run with `pytest -n`.
     """
 
-    def __init__(self, contender: Contender, *, is_mode: bool) -> None:
-        """Take the contender, and whether it is one of MODES: those have their compiling looked at."""
+    def __init__(self, contender: Contender, *, is_mode: bool = False, purpose: Purpose = "certify") -> None:
+        """Take the contender, what its evidence is for, and whether it is one of MODES: their compiling is looked at."""
         self._contender = contender
         self._is_mode = is_mode
-        self._is_reference = contender.label == THE_REFERENCE
+        self._purpose: Purpose = purpose
+        self._is_reference = purpose == "reference"
         self._info = DECLARED[contender.framework].info
         self._options = resolve_options(self._info, contender, {}, usable_cores())
         usual = msgspec.structs.replace(contender, options={"threads": "1"})
         self._learns = self._is_reference or self._options == resolve_options(self._info, usual, {}, usable_cores())
-        identity = msgspec.json.encode([contender.framework, self._options, self._is_reference], order="sorted")
+        identity = msgspec.json.encode([contender.framework, self._options, purpose], order="sorted")
         self._folder = Session.folder / f"{contender.framework}-{hashlib.sha256(identity).hexdigest()[:16]}"
         self._folder.mkdir(exist_ok=True)
         self._child: Child | None = None
@@ -279,11 +280,6 @@ class Computed:
         job = Job(folder=str(declared.path), variables=variables, options=self._options)
         return Child(interpreter, job, folder, limit_s=LIMIT_S)
 
-    @property
-    def _purpose(self) -> Purpose:
-        """What a contender's evidence is for: the stage in float64, or that of what is timed."""
-        return "program" if self._contender.options.get("precision") == "float64" else "certify"
-
     def _path(self, name: str, kind: str, folder: Path | None = None) -> Path:
         """Return the file of one kind for one piece of work."""
         identity = f"{name} {folder.parent.name}" if folder else name
@@ -295,7 +291,7 @@ class Computed:
         return TrialSpec(
             comparison="contract",
             name=f"{workload}/{scenario}",
-            purpose="reference" if self._is_reference else self._purpose,
+            purpose=self._purpose,
             contender=msgspec.structs.replace(self._contender, options=self._options),
             framework_path=str(DECLARED[self._contender.framework].path),
             workload_path=str(path or loaded.path),
@@ -342,7 +338,7 @@ def reference() -> Computed:
     On one thread: several wait for each other by spinning, which beside other work takes ten times as long.
     """
     options = dict(DECLARED[REFERENCE].info.reference or {}) | {"threads": "1", OPTION: PLAIN}
-    return Computed(Contender(framework=REFERENCE, label=THE_REFERENCE, options=options), is_mode=False)
+    return Computed(Contender(framework=REFERENCE, label=THE_REFERENCE, options=options), purpose="reference")
 
 
 @functools.cache
@@ -351,7 +347,7 @@ def program(name: str) -> Computed | None:
     if "float64" not in DECLARED[name].info.options["precision"].values:
         return None
     options = {"precision": "float64", "threads": "1"}
-    return Computed(Contender(framework=name, label=name, options=options), is_mode=False)
+    return Computed(Contender(framework=name, label=name, options=options), purpose="program")
 
 
 def _cache(framework: str) -> Path:
@@ -374,7 +370,7 @@ def _spreads(loaded: LoadedWorkload) -> tuple[str, ...]:
 def computed_by(text: str) -> Computed:
     """Return what a contender computes, written as its user writes it; on one thread where it names no number."""
     asked = parse_contender(text)
-    return Computed(msgspec.structs.replace(asked, options={"threads": "1"} | asked.options), is_mode=False)
+    return Computed(msgspec.structs.replace(asked, options={"threads": "1"} | asked.options))
 
 
 @functools.cache

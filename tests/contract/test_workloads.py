@@ -10,6 +10,7 @@ from contract_run import (
     MODES,
     PADDINGS,
     computed,
+    computed_by,
     program,
     reference,
     shapes_of,
@@ -94,7 +95,7 @@ def test_gradients_have_room_for_the_statistics_of_a_padded_batch() -> None:
 def test_the_references_own_gradients_are_those_of_passes_of_their_own(workload: str) -> None:
     """It keeps what its steps have followed, where a contender computes the gradients of each step once more."""
     kept = reference().exhibit(IN_FLOAT64, workload, "train").arrays
-    again = program("torch").exhibit("torch", workload, "train").arrays  # type: ignore[union-attr]
+    again = computed_by("torch:precision=float64").exhibit("torch", workload, "train").arrays
     updates = [name for name in kept if name.startswith("update/")]
     assert updates
     for name in updates:
