@@ -145,7 +145,7 @@ class Computed:
     """
 
     def __init__(self, contender: Contender, *, is_mode: bool = False, purpose: Purpose = "certify") -> None:
-        """Take the contender, what its evidence is for, and whether it is one of MODES: their compiling is looked at."""
+        """Take the contender, what its evidence is for, and whether it is of MODES: of those compiling is looked at."""
         self._contender = contender
         self._is_mode = is_mode
         self._purpose: Purpose = purpose
