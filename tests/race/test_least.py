@@ -16,6 +16,7 @@ from bakeoff.cli.telling import begins
 from bakeoff.frameworks.fake import engine
 from bakeoff.race import fitting, foresight, least
 from bakeoff.race.least import drawn_steps, evidence_steps
+from bakeoff.race.planned import planned
 from bakeoff.race.prepare import outlined
 from bakeoff.race.progress import TrialStarted
 from bakeoff.race.stages import certify
@@ -199,6 +200,19 @@ def test_a_large_program_takes_its_first_gradients_alone() -> None:
         own = alone if later == FEW_CERTIFY_STEPS else whole
         found = least_of(large(one, macs=macs * GIGA))
         assert found.contenders_s == pytest.approx((own + 0.5 * whole) * step_s)
+
+
+def test_the_trial_behind_the_programs_is_among_the_processes_at_most() -> None:
+    """Of steps from 3e10 multiply-accumulates on; a program that the reference runs itself is none of its own."""
+    torch, jax = (
+        msgspec.structs.replace(one, program=Program(options=one.contender.options | {"precision": "float64"}))
+        for one in (plan("torch"), plan("jax"))
+    )
+    for macs, most in ((10, 4), (100, 5)):
+        certify_stage, *_ = planned(large(torch, jax, macs=macs * GIGA), {})
+        assert (certify_stage.stage, certify_stage.fewest, certify_stage.most) == ("certify", 2, most)
+    alone, *_ = planned(large(torch, macs=100 * GIGA), {})
+    assert (alone.fewest, alone.most) == (1, 2)
 
 
 @pytest.mark.usefixtures("at_rate")

@@ -76,8 +76,7 @@ def least(comparison: Comparison, macs_per_s: Callable[[], float] | None = None)
     if work is None or work.macs <= fitting.SMALL_MACS:
         return None
     step_s = work.macs / (macs_per_s or float64_macs_per_s)()
-    plans, reference = comparison.contenders, comparison.reference
-    programs = [own for plan in plans if (own := plan.in_float64()) and not (reference and own.runs_as(reference))]
+    plans, programs = comparison.contenders, comparison.programs().values()
     exact = _slowness(comparison.references().values())
     timed_s = [step_s * share for plan in plans if (share := _product_s(plan.contender.options))]
     later = certify_steps(work)
@@ -89,7 +88,7 @@ def least(comparison: Comparison, macs_per_s: Callable[[], float] | None = None)
     return Least(
         reference_s=exact * step_s * (itself + sum(draws)),
         float64_spread_s=exact * step_s * behind,
-        longest_s=exact * step_s * max(itself, *draws, behind),
+        longest_s=exact * step_s * max(itself, *draws),
         contenders_s=exact_s + sum(timed_s) * whole,
         round_s=sum(one * round_steps(one) for one in timed_s),
     )

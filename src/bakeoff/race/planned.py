@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.judge.epochs import length_of
+from bakeoff.race.specs import spreads_of
 from bakeoff.race.stages import energy, peaks, selftest
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.stats.boundaries import LOOKS
@@ -33,7 +34,8 @@ def planned(comparison: Comparison, certified: Mapping[str, Record]) -> list[Pla
     """Return the stages that start processes, in their order; by the certificates' records it shows what is known."""
     plans, procedure = comparison.contenders, comparison.procedure
     count, trains = len(plans), SCENARIOS[comparison.scenario].trains
-    exact = sum(plan.program is not None for plan in plans) + len(comparison.references())
+    programs, references = len(comparison.programs()), len(comparison.references())
+    behind = references if programs and "float64" not in spreads_of(comparison) else 0
     timers = count - sum(selftest.remembered(one) is not None for one in certified.values())
     unread = count - sum(peaks.remembered(one) is not None for one in certified.values())
     meters = energy.ROUNDS * count if not comparison.no_energy else 0
@@ -46,7 +48,7 @@ def planned(comparison: Comparison, certified: Mapping[str, Record]) -> list[Pla
         Planned(
             stage="certify",
             fewest=count,
-            most=count + exact,
+            most=count + programs + references + behind,
             about="show that all compute the same; what is in float64 is remembered from one run to the next",
         ),
         Planned(stage="rounds", fewest=fewest, most=most, about=f"time steps, {_each(count)} in every round"),

@@ -252,6 +252,15 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         reference = self.reference
         return {} if reference is None else {plan.whose: reference.reference_for(plan) for plan in self.contenders}
 
+    def programs(self) -> dict[str, ContenderPlan]:
+        """Return the contenders' plans in float64, by label, of those that are not the reference's own code in it."""
+        found = {plan.contender.label: plan.in_float64() for plan in self.contenders}
+        return {
+            label: own
+            for label, own in found.items()
+            if own is not None and (self.reference is None or not own.runs_as(self.reference))
+        }
+
     def joined(self, devices: int) -> int:
         """Return how many of its batches a step on so many devices takes."""
         return devices if self.scaling == "weak" else 1

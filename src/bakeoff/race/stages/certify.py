@@ -43,8 +43,7 @@ def wanted(state: RaceState, *, anew: bool = False) -> Iterator[WantedTrials | A
     With `anew`, nothing that is remembered stands for a trial. What would be held against a failed reference is not
     computed: of a large model that takes an hour, and certifies nothing.
     """
-    programs = {plan.contender.label: own for plan in state.comparison.contenders if (own := _program(state, plan))}
-    references = state.comparison.references()
+    programs, references = state.comparison.programs(), state.comparison.references()
     trial = state.specs.trial
     exact = [_in_float64(state, one, trial(one, "reference"), anew=anew) for one in references.values()]
     firsts, twins = _apart_from_twins(programs.values())
@@ -82,12 +81,6 @@ def _spreads_behind(state: RaceState, *, anew: bool) -> Iterator[WantedTrials | 
             arrays = (state.folder / before.trial.name / EVIDENCE_FILE).resolve()
             measured = MeasureSpread(precision="float64", evidence=before.evidence, arrays=str(arrays))
             yield _in_float64(state, reference, trial, measured, anew=anew)
-
-
-def _program(state: RaceState, plan: ContenderPlan) -> ContenderPlan | None:
-    """Return a contender's plan in float64, if it has one and that is not the reference's own."""
-    asked, reference = plan.in_float64(), state.comparison.reference
-    return None if asked is None or (reference is not None and asked.runs_as(reference)) else asked
 
 
 def _apart_from_twins(
