@@ -244,3 +244,16 @@ def test_kibibytes_become_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "status").write_text("Name:\tpython\nVmHWM:\t    2000 kB\nVmRSS:\t    1000 kB\n")
     monkeypatch.setattr(meminfo, "Path", lambda path: tmp_path / Path(path).name)
     assert (memory.resident_bytes(), memory.peak_resident_bytes()) == (1_024_000, 2_048_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "counted"), [("nr_free_pages 12\noom_kill 3\n", 3), ("nr_free_pages 12\n", None), (None, None)]
+)
+def test_what_the_kernel_kills_for_want_of_memory_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, counted: int | None
+) -> None:
+    """Since the machine's start; unknown where the kernel does not count."""
+    if text is not None:
+        (tmp_path / "vmstat").write_text(text)
+    monkeypatch.setattr(meminfo, "Path", lambda path: tmp_path / Path(path).name)
+    assert meminfo.oom_kills() == counted

@@ -15,12 +15,17 @@ from tests.race.inline import InlineWorker
 
 from bakeoff.judge.outcome import Outcome
 from bakeoff.measure.floating_point import handle_denormals
+from bakeoff.measure.meminfo import oom_kills
 from bakeoff.race import conductor
 from bakeoff.race.progress import Event, Observer, TrialStarted, silent
+from bakeoff.race.workers.process import KILLED
 from bakeoff.race.workers.worker import Launcher
 from bakeoff.spec.request import Request
 
 NO_PROBE_S = 0.001
+
+SELF_KILLED = KILLED["" if oom_kills() is None else "other"]
+"""The reason of a trial whose process has killed itself, as far as the kernel tells."""
 
 
 class Race(Protocol):

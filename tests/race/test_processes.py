@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import psutil
 import pytest
+from tests.race.conftest import SELF_KILLED
 
 from bakeoff.judge.outcome import ContenderOutcome, Outcome
 from bakeoff.measure import memory
@@ -75,7 +76,7 @@ def verified(folder: Path, *contenders: str) -> Checked:
 FAULTS = {
     "fake:fault=exit,fault_at=build": ("crashed", "ended by itself with exit code 7"),
     "fake:fault=segfault,fault_at=certify": ("crashed", "crashed by SIGSEGV"),
-    "fake:fault=kill,fault_at=import": ("killed", "killed by SIGKILL, as the kernel does for want of memory"),
+    "fake:fault=kill,fault_at=import": ("killed", SELF_KILLED),
     "fake:fault=hang,fault_at=certify": ("timeout", f"no answer within the time limit of {LIMIT_S:g} s"),
     "fake:fault=raise,fault_at=certify": ("failed", "RuntimeError: a scripted failure"),
 }
@@ -176,7 +177,7 @@ def test_the_healthy_reach_their_verdict(raced: Raced) -> None:
 @pytest.mark.parametrize(
     ("label", "outcome", "reason"),
     [
-        (KILLED, "killed", "killed by SIGKILL, as the kernel does for want of memory"),
+        (KILLED, "killed", SELF_KILLED),
         (EXITED, "crashed", "ended by itself with exit code 7"),
     ],
 )

@@ -164,14 +164,6 @@ def test_memory_that_a_process_takes_ends_its_attempt(request_of: Any, monkeypat
     assert set(psutil.Process().children()) <= before
 
 
-def test_a_process_that_is_killed_is_too_large(request_of: Any) -> None:
-    """Killed or crashed is a recorded outcome of an attempt, with its reason, and the search goes on."""
-    outcome = search_batches(request_of("fake:fault=kill,fault_at=memory", batch_size=2), launch=ProcessWorker)
-    (one,) = outcome.found
-    assert (one.state, [attempt.outcome for attempt in one.attempts]) == ("nothing", ["killed", "killed"])
-    assert one.reason == "killed by SIGKILL, as the kernel does for want of memory"
-
-
 def test_a_limit_that_the_machine_cannot_keep_is_refused(request_of: Any) -> None:
     """More than the machine can give without swapping is refused before anything is started."""
     with pytest.raises(UsageError, match="valid is up to"):

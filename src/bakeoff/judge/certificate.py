@@ -116,8 +116,7 @@ def _why_close(records: Mapping[str, Record], plan: ContenderPlan, found: Certif
     failed = any(not check.passed and check.stage == "program" for check in found.checks)
     if not failed or behind is None or behind.outcome == "done":
         return []
-    advice = _ADVICE.get(behind.outcome, "")
-    return [f"what float64 itself loses in this model could not be measured: {behind.reason}{advice}"]
+    return [f"what float64 itself loses in this model could not be measured: {behind.reason}{_advice(behind)}"]
 
 
 def _why_rounded(plan: ContenderPlan, found: Certificate) -> list[str]:
@@ -175,12 +174,14 @@ def program_of(comparison: Comparison, records: Mapping[str, Record], plan: Cont
 
 CANNOT = frozenset({"unsupported", "unavailable", "out-of-memory", "killed", "timeout"})
 """Outcomes of a program in float64 that say nothing against what is timed: float64 takes twice the memory, and more
-time. The timed settings are held alone, and the report says why."""
+time. The timed settings are held alone, and the report says why. What another process has killed is to be done again.
+"""
 
 
 def _why_no_program(plan: ContenderPlan, program: Record | None) -> str:
     """Return why a contender's program does not count, although it should run in float64; empty where it does."""
-    if plan.program is None or (program is not None and program.outcome in {"done", *CANNOT}):
+    could = program is not None and program.outcome in {"done", *CANNOT} and program.killed_by != "other"
+    if plan.program is None or could:
         return ""
     return f"in float64: {program.reason}" if program else "its program was not run in float64 yet"
 
@@ -195,9 +196,14 @@ def _missing(comparison: Comparison, mine: Record | None, reference: Record | No
         return "no framework here can compute the reference in float64"
     if reference is None or reference.outcome != "done":
         why = reference.reason if reference else "not computed yet"
-        advice = _ADVICE.get(reference.outcome, "") if reference else ""
+        advice = _advice(reference) if reference else ""
         return f"the reference ({_reference_label(comparison)}) failed: {why}{advice}"
     return ""
+
+
+def _advice(record: Record) -> str:
+    """Return what to do where a trial of the reference ended as this record says, beside its own reason."""
+    return "" if record.killed_by == "other" else _ADVICE.get(record.outcome, "")
 
 
 _MEMORY = "; float64 takes twice the memory of what is timed and more: give a smaller --batch-size, or add swap"
@@ -206,7 +212,6 @@ _ADVICE = {
     "out-of-memory": _MEMORY,
     "timeout": "; give a smaller --batch-size, or a longer --trial-limit",
 }
-"""What to do where the reference ended so, beside its own reason."""
 
 
 def _reference_label(comparison: Comparison) -> str:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import Record
 
 TOO_MUCH: tuple[TrialOutcome, ...] = ("out-of-memory", "killed", "crashed")
-"""How an attempt ends that takes too much memory. A native library may also crash for want of it."""
+"""How an attempt ends that takes too much memory, if no other process has killed it. A native library may also crash
+for want of it."""
 
 State = Literal["found", "nothing", "unbounded", "stopped", "uncertified", "unfinished"]
 """found: the largest batch within the precision.  nothing: not even one sample fits.  unbounded: as large as bakeoff
@@ -104,7 +105,7 @@ def found_of(
     attempts = sorted(attempts_of(search, mine), key=lambda one: one.batch_size)
     low, high = bracket(tried(attempts))
     state, reason = _state(search, attempts, certificate)
-    if any(record.outcome in TOO_MUCH and record.trial.purpose == "certify" for record in mine):
+    if any(_took_too_much(record) and record.trial.purpose == "certify" for record in mine):
         reason += f"; its certificate needs batch {search.plan.batch_size:,}: name a smaller --batch-size"
     done = [record for record in mine if record.outcome == "done" and record.trial.purpose != "program"]
     return LargestBatch(
@@ -179,7 +180,7 @@ def _attempt(search: Search, record: Record) -> Attempt:
     if record.outcome == "done":
         reason = _beyond(search, record, peak_bytes)
         fits = not reason
-    elif record.outcome in TOO_MUCH:
+    elif _took_too_much(record):
         fits = False
     return Attempt(
         batch_size=record.trial.batch_size,
@@ -190,6 +191,11 @@ def _attempt(search: Search, record: Record) -> Attempt:
         peak_bytes=peak_bytes,
         suspected=record.memory_suspected,
     )
+
+
+def _took_too_much(record: Record) -> bool:
+    """Return whether a trial has ended for want of memory, as far as its outcome tells."""
+    return record.outcome in TOO_MUCH and record.killed_by != "other"
 
 
 def _beyond(search: Search, record: Record, peak_bytes: int | None) -> str:

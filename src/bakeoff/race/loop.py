@@ -181,6 +181,7 @@ class Runner:
             trial=spec,
             outcome=lost.outcome,
             reason=f"{lost.reason}{why_late(spec) if lost.outcome == 'timeout' else ''}",
+            killed_by=lost.killed_by,
             detail=lost.detail,
             started_at=datetime.now(UTC).isoformat(timespec="seconds"),
             machine=describe(spec.gpu),

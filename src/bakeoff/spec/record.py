@@ -33,12 +33,16 @@ unsupported  the framework lacks what was asked; `reason` says what
 unavailable  the framework or the interpreter cannot be used; `reason` says why
 changed      what it was to run is not what its comparison was fixed with; `reason` says what
 crashed      the process ended by itself, by an exit code or a signal such as SIGSEGV
-killed       the process was ended by SIGKILL: mostly by the kernel, for want of memory
+killed       the process was ended by SIGKILL: mostly by the kernel, for want of memory; see `killed_by`
 timeout      the worker did not answer within the time limit of a trial
 out-of-memory  the framework said so, or the process was ended for taking more memory than it may; see `reason`
 
 A trial that the parent had to end (Ctrl-C, or its own death) leaves no record: it was not finished.
 """
+
+Killer = Literal["", "kernel", "other"]
+"""Who ended a process by SIGKILL: the kernel, which counts what it kills for want of memory, or a process, where the
+kernel counted nothing meanwhile; empty where it does not count."""
 
 
 class Signals(msgspec.Struct, frozen=True, kw_only=True):
@@ -285,6 +289,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     memory_suspected: bool = False
     """Of a failure: its words may mean that memory was exhausted, or something else. The outcome is `out-of-memory`
     where the GPU had next to none left."""
+    killed_by: Killer = ""
+    """Of a trial that was killed."""
     detail: str = ""
     """Of a failure, the end of the traceback or of the process's output."""
     started_at: str

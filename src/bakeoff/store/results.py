@@ -41,7 +41,7 @@ STANDING: dict[Purpose, frozenset[TrialOutcome]] = {
     "batch": frozenset({"killed", "crashed"}),
 }
 """Such ends that are an answer: what a round lost is counted, unless it was refused for what somebody has changed, and
-a batch size may be too large."""
+a batch size may be too large, where no other process has killed it."""
 
 
 class Records(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +92,8 @@ def take_up(folder: Path) -> tuple[str, ...]:
 
 def is_done_again(record: Record) -> bool:
     """Return whether a trial came to nothing, so that its record is set aside when its comparison goes on."""
+    if record.trial.purpose == "batch" and record.killed_by == "other":
+        return True
     return record.outcome in AGAIN - STANDING.get(record.trial.purpose, frozenset())
 
 

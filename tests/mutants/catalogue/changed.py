@@ -24,6 +24,8 @@ in_lines = partial(Mutant, "", "certificate", "trial/lines.py")
 in_evidence = partial(Mutant, "", "certificate", "trial/evidence.py")
 in_updates = partial(Mutant, "", "certificate", "trial/updates.py")
 in_stage = partial(Mutant, "", "certificate", "race/stages/certify.py")
+in_judge = partial(Mutant, "", "certificate", "judge/certificate.py")
+in_process = partial(Mutant, "", "certificate", "race/workers/process.py")
 in_specs = partial(Mutant, "", "certificate", "race/specs.py")
 
 OF_CHANGED = "unit/tests/race/test_changed.py"
@@ -36,6 +38,7 @@ OF_WORKER = "unit/tests/trial/test_worker.py"
 OF_UPDATES = "unit/tests/trial/test_updates.py"
 OF_LEAST = "unit/tests/race/test_least.py"
 OF_BEHIND = "unit/tests/race/test_spread_behind.py"
+OF_KILLED = "unit/tests/race/test_killed.py"
 OF_ARRAYS = "unit/tests/trial/test_named_arrays.py"
 OF_JAX = "unit/tests/frameworks/test_jax.py"
 OF_MLX = "unit/tests/frameworks/test_mlx.py"
@@ -113,6 +116,16 @@ MUTANTS = [
         "what float64 loses is remembered without what was measured beside it",
         [('tuple(sorted({*spec.spreads, "float64"}))', '("float64",)')],
         {OF_BEHIND: "test_what_was_measured_beside_other_precisions_stands_for_no_other_race"},
+    ),
+    in_judge(
+        "a program that somebody has killed is excused as one that does not fit in memory",
+        [(' and program.killed_by != "other"', "")],
+        {OF_KILLED: "test_a_program_that_somebody_has_killed_is_not_excused"},
+    ),
+    in_process(
+        "whatever ends by SIGKILL is said to have been ended for want of memory",
+        [("counted > self._oom_kills", "counted >= self._oom_kills")],
+        {OF_KILLED: "test_a_batch_is_too_large_whose_process_the_kernel_has_killed"},
     ),
     in_trial(
         "a large step's memory is read before the optimiser has a state",

@@ -207,7 +207,8 @@ class GroupWorker:
         outcome, detail = lost.outcome, lost.detail
         if lost.is_recorded:
             outcome, detail = self._recorded(rank, lost)
-        return WorkerLostError(outcome, f"replica {rank}: {lost.reason}", detail, is_recorded=False)
+        reason = f"replica {rank}: {lost.reason}"
+        return WorkerLostError(outcome, reason, detail, killed_by=lost.killed_by, is_recorded=False)
 
     def _cause(self, rank: int, lost: WorkerLostError) -> tuple[int, WorkerLostError]:
         """Return the replica whose process has ended, where one has; else the one that was seen first."""

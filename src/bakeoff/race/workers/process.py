@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import bakeoff
+from bakeoff.measure.meminfo import oom_kills
 from bakeoff.measure.memory import TUNABLES
 from bakeoff.race.workers import guard, orphans
 from bakeoff.race.workers.worker import WorkerLostError
@@ -24,6 +25,7 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import Answer, Command, Failed, Quit, Ready
 
 if TYPE_CHECKING:
+    from bakeoff.spec.record import Killer
     from bakeoff.spec.trial import TrialSpec
 
 
@@ -49,6 +51,12 @@ LONGEST_PADDING = 4096
 that no comparison rests on one lucky layout (Mytkowicz et al. 2009, "Producing wrong data without doing anything
 obviously wrong!")."""
 
+KILLED: dict[Killer, str] = {
+    "": "killed by SIGKILL, as the kernel does for want of memory",
+    "kernel": "killed by the kernel, for want of memory",
+    "other": "killed by SIGKILL from elsewhere: the kernel has killed nothing for want of memory meanwhile",
+}
+
 _numbers = count(1)
 
 _living: set[int] = set()
@@ -62,6 +70,7 @@ class ProcessWorker:
         """Start it; stdout and stderr go to files in the trial's folder."""
         self._folder = folder
         self._interpreter = interpreter
+        self._oom_kills = oom_kills()
         self._mark = f"{MARK}-{next(_numbers)}-"
         padding = "x" * random.randrange(LONGEST_PADDING)  # noqa: S311 - a length
         command_in, self._command_out = os.pipe()
@@ -198,13 +207,21 @@ class ProcessWorker:
         if code == EXIT_NO_WORKER:
             return WorkerLostError("unavailable", self._tail().strip())
         if code == -signal.SIGKILL:
-            return WorkerLostError("killed", "killed by SIGKILL, as the kernel does for want of memory", self._tail())
+            killer = self._killer()
+            return WorkerLostError("killed", KILLED[killer], self._tail(), killed_by=killer)
         if code < 0:
             return WorkerLostError("crashed", f"crashed by {signal.Signals(-code).name}", self._tail())
         if not self._is_python:
             msg = f"{self._interpreter} did not run as Python (exit code {code}); name one: FRAMEWORK@/path/to/python"
             return WorkerLostError("unavailable", msg, self._tail())
         return WorkerLostError("crashed", f"ended by itself with exit code {code}", self._tail())
+
+    def _killer(self) -> Killer:
+        """Return who has killed the process, as the kernel counts."""
+        counted = oom_kills()
+        if counted is None or self._oom_kills is None:
+            return ""
+        return "kernel" if counted > self._oom_kills else "other"
 
     def end(self) -> None:
         """Kill the process group and all that has left it, close the pipes; twice is fine."""

@@ -8,19 +8,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bakeoff.spec.protocol import Answer, Command, Ready
-    from bakeoff.spec.record import TrialOutcome
+    from bakeoff.spec.record import Killer, TrialOutcome
     from bakeoff.spec.trial import TrialSpec
 
 
 class WorkerLostError(Exception):
     """A worker that will not answer any more, with its outcome for the record."""
 
-    def __init__(self, outcome: TrialOutcome, reason: str, detail: str = "", *, is_recorded: bool = True) -> None:
+    def __init__(
+        self,
+        outcome: TrialOutcome,
+        reason: str,
+        detail: str = "",
+        *,
+        killed_by: Killer = "",
+        is_recorded: bool = True,
+    ) -> None:
         """Keep what the record needs; a worker that tells of its failure has recorded it, if not said otherwise."""
         super().__init__(reason)
         self.outcome: TrialOutcome = outcome
         self.reason = reason
         self.detail = detail
+        self.killed_by: Killer = killed_by
         self.is_recorded = is_recorded and outcome == "failed"
 
 
