@@ -156,6 +156,27 @@ def test_nothing_is_measured_where_the_model_itself_is_at_fault(race: Race, monk
 
 
 @pytest.mark.usefixtures("magnified")
+@pytest.mark.parametrize("wrong", ["optimizer", "parameters", "nan"])
+def test_nothing_is_measured_that_would_not_excuse_a_program(
+    race: Race, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    """The formula of an optimiser, missing parameters and what is no number have nothing to do with roundings."""
+    changed = _Changed._changed
+
+    def faulty(self: _Changed, plan: Any) -> Any:
+        found = changed(self, plan)
+        options = found.program.options | {"wrong": wrong}
+        return msgspec.structs.replace(found, program=msgspec.structs.replace(found.program, options=options))
+
+    monkeypatch.setattr(_Changed, "_changed", faulty)
+    outcome = race("fake", launch=Magnified, **ASKED)
+    assert outcome.contenders[0].status == "uncertified"
+    trials = [one.trial for one in read_records(Path(outcome.path)).records.values()]
+    assert sorted(one.purpose for one in trials) == ["certify", "program", "reference"]
+    assert "reference-float64" not in {one.name for one in trials}
+
+
+@pytest.mark.usefixtures("magnified")
 def test_what_the_references_own_trial_has_measured_is_not_measured_again(
     race: Race, monkeypatch: pytest.MonkeyPatch
 ) -> None:

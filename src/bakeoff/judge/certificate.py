@@ -54,7 +54,8 @@ def certificate_of(
 def is_off(comparison: Comparison, records: Mapping[str, Record], folder: Path, plan: ContenderPlan) -> bool:
     """Return whether a contender's program is further from the reference in float64 than any may be.
 
-    Not where what float64 loses was measured, nor where the model itself has nothing to hold anyone against.
+    Not where what float64 loses was measured, nor where that would excuse nothing: an optimiser by its formula, what is
+    no number or of another shape, and a model that itself has nothing to hold anyone against.
     """
     program, reference = program_of(comparison, records, plan), reference_of(records, plan)
     if program is None or program.outcome != "done" or program.evidence is None:
@@ -64,8 +65,10 @@ def is_off(comparison: Comparison, records: Mapping[str, Record], folder: Path, 
     if "float64" in reference.evidence.spreads:
         return False
     found = _held(comparison, folder, plan, program, reference)
-    is_beyond = any(not check.passed and check.stage == "program" for check in found.checks)
-    return is_beyond and not _why_nothing(reference.evidence.losses, found)
+    failed = [check for check in found.checks if not check.passed and check.stage == "program"]
+    if any(check.name == "optimizer" or check.error is None for check in failed):
+        return False
+    return bool(failed) and not _why_nothing(reference.evidence.losses, found)
 
 
 def _held(  # noqa: PLR0913 - both sides, and what is asked of them
