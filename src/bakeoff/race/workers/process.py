@@ -54,7 +54,7 @@ obviously wrong!")."""
 KILLED: dict[Killer, str] = {
     "": "killed by SIGKILL, as the kernel does for want of memory",
     "kernel": "killed by the kernel, for want of memory",
-    "other": "killed by SIGKILL from elsewhere: the kernel has killed nothing for want of memory meanwhile",
+    "other": "killed by SIGKILL, and not by the kernel for want of memory: by a person, or a service such as earlyoom",
 }
 
 _numbers = count(1)
