@@ -60,13 +60,13 @@ def scripted(needless: Framework, empty: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_an_environment_is_made_once(needless: Framework, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first call makes it and tells each phase, the second finds it, and other requirements make it again."""
     lines: list[str] = []
-    environment = create.make_environment(needless, lines.append)
+    environment = create.make_planned(planned(needless), lines.append)
     assert environment.python.exists()
     assert [line.split()[1] for line in lines] == ["making", "installing", "done"]
     before = environment.python.lstat().st_ctime_ns
 
     lines.clear()
-    assert create.make_environment(needless, lines.append) == environment
+    assert create.make_planned(planned(needless), lines.append) == environment
     assert len(lines) == 1
     assert "already there" in lines[0]
     assert environment.python.lstat().st_ctime_ns == before
@@ -74,7 +74,7 @@ def test_an_environment_is_made_once(needless: Framework, tmp_path: Path, monkey
     monkeypatch.setattr("bakeoff.environments.plan.NEEDED", ())  # which takes pip some seconds to fetch
     other = tmp_path / "other.txt"
     other.write_text("# other pins\n")
-    assert create.make_environment(needless, lines.append, requirements=other).info != environment.info
+    assert create.make_planned(planned(needless, requirements=other), lines.append).info != environment.info
 
 
 def test_a_half_made_environment_is_not_used_and_made_again(scripted: Framework) -> None:
@@ -85,7 +85,7 @@ def test_a_half_made_environment_is_not_used_and_made_again(scripted: Framework)
     (folder / installed.MARKER).write_bytes(msgspec.json.encode(marker))
     (folder / "rest").touch()
     assert installed.find("fake") is None
-    create.make_environment(scripted, lambda _: None)
+    create.make_planned(planned(scripted), lambda _: None)
     assert installed.find("fake") is not None
     assert not (folder / "rest").exists()
 
@@ -95,7 +95,7 @@ def test_a_failure_shows_pips_words_and_leaves_nothing(scripted: Framework, tmp_
     requirements = tmp_path / "requirements.txt"
     requirements.write_text(NOWHERE)
     with pytest.raises(create.CreationError, match="there-is-no-such-wheel"):
-        create.make_environment(scripted, lambda _: None, requirements=requirements)
+        create.make_planned(planned(scripted, requirements=requirements), lambda _: None)
     assert not (installed.home() / "fake").exists()
 
 
@@ -110,7 +110,7 @@ def test_a_full_disk_is_told_in_plain_words(scripted: Framework, monkeypatch: py
 
     monkeypatch.setattr(Path, "mkdir", full)
     with pytest.raises(create.CreationError, match="the disk is full"):
-        create.make_environment(scripted, lambda _: None)
+        create.make_planned(planned(scripted), lambda _: None)
 
 
 def test_an_interrupt_leaves_nothing(scripted: Framework) -> None:
@@ -121,7 +121,7 @@ def test_an_interrupt_leaves_nothing(scripted: Framework) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        create.make_environment(scripted, interrupt)
+        create.make_planned(planned(scripted), interrupt)
     assert not (installed.home() / "fake").exists()
 
 
@@ -213,14 +213,14 @@ def test_two_creators_do_not_disturb_each_other(scripted: Framework) -> None:
     """The second waits for the first, says so, and finds the environment there."""
     lines: list[str] = []
     waiting = threading.Event()
-    second = threading.Thread(target=create.make_environment, args=(scripted, lines.append))
+    second = threading.Thread(target=create.make_planned, args=(planned(scripted), lines.append))
 
     def first(line: str) -> None:
         if "making" in line:
             second.start()
             waiting.wait(0.3)
 
-    create.make_environment(scripted, first)
+    create.make_planned(planned(scripted), first)
     second.join()
     assert "waiting" in lines[0]
     assert "already there" in lines[-1]
@@ -234,7 +234,7 @@ def test_what_bakeoff_did_not_make_is_never_touched(scripted: Framework) -> None
     with pytest.raises(UsageError, match="not made by bakeoff"):
         create.remove_environment("fake")
     with pytest.raises(UsageError, match="in the way"):
-        create.make_environment(scripted, lambda _: None)
+        create.make_planned(planned(scripted), lambda _: None)
     for name in ("..", "../fake", "", "a/b"):
         with pytest.raises(UsageError, match="no name"):
             create.remove_environment(name)
@@ -243,7 +243,7 @@ def test_what_bakeoff_did_not_make_is_never_touched(scripted: Framework) -> None
 
 def test_remove_takes_away_what_was_made(scripted: Framework) -> None:
     """A removed environment is gone, and removing it again is an error that lists those that there are."""
-    create.make_environment(scripted, lambda _: None)
+    create.make_planned(planned(scripted), lambda _: None)
     assert [environment.path.name for environment in installed.installed()] == ["fake"]
     create.remove_environment("fake")
     assert list(installed.home().iterdir()) == []
@@ -293,12 +293,12 @@ def test_of_pips_output_only_what_takes_long_is_told(line: str, news: str | None
 
 def test_another_version_has_an_environment_of_its_own(scripted: Framework) -> None:
     """framework@version is made beside the usual one, is raced by that name, and keeps what it pins."""
-    environment = create.make_environment(scripted, lambda _: None, version="1.2.3")
+    environment = create.make_planned(planned(scripted, version="1.2.3"), lambda _: None)
     assert environment.path.name == "fake@1.2.3"
     assert (environment.path / REQUIREMENTS).is_file()
     assert resolve(parse_contender("fake@1.2.3"), scripted) == str(environment.python)
     lines: list[str] = []
-    create.make_environment(scripted, lines.append, version="1.2.3")
+    create.make_planned(planned(scripted, version="1.2.3"), lines.append)
     assert "already there" in lines[0]
     with pytest.raises(UnknownNameError, match=r"unknown environment '1\.2\.4'.*fake@1\.2\.3"):
         resolve(parse_contender("fake@1.2.4"), scripted)
@@ -313,13 +313,13 @@ def test_what_pip_does_not_do_is_done_by_the_framework_s_folder(
     script.write_text("import sys; print('compiled 1 of 2'); print(sys.prefix)")
     folder = Framework(info=scripted.info, path=tmp_path)
     lines: list[str] = []
-    environment = create.make_environment(folder, lines.append)
+    environment = create.make_planned(planned(folder), lines.append)
     assert "fake: compiled 1 of 2" in lines
     assert f"fake: {environment.path}" in lines
     create.remove_environment("fake")
     script.write_text("raise SystemExit('no compiler')")
     with pytest.raises(create.CreationError, match="no compiler"):
-        create.make_environment(folder, lambda _: None)
+        create.make_planned(planned(folder), lambda _: None)
     assert not (installed.home() / "fake").exists()
 
 

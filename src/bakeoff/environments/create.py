@@ -21,15 +21,12 @@ from typing import TYPE_CHECKING
 import filelock
 import msgspec
 
-from bakeoff.environments.builds import PROCESSOR
 from bakeoff.environments.installed import MARKER, Environment, home, installed, read_marker
-from bakeoff.environments.plan import REQUIREMENTS, EnvironmentPlan, already_made, check_name, planned, room
+from bakeoff.environments.plan import REQUIREMENTS, EnvironmentPlan, already_made, check_name, room
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from bakeoff.environments.declared import Framework
 
 
 INSTALL = "install.py"
@@ -118,27 +115,11 @@ def make_all(plans: Sequence[EnvironmentPlan], show: Show, *, at_once: int) -> N
         raise CreationError("\n".join(map(str, failed)))
 
 
-def make_environment(
-    framework: Framework,
-    show: Show,
-    *,
-    name: str | None = None,
-    requirements: Path | None = None,
-    version: str | None = None,
-    device: str = PROCESSOR,
-) -> Environment:
-    """Make the environment of a framework and return it; one with the same requirements is returned as it is.
-
-    `version` makes a second environment, framework@version; `name` and `requirements` make one with any other pins;
-    with a `device` it is the one for that device. `show` is called with a line for each phase. Raise UsageError for
-    what cannot be made, CreationError if it fails.
-    """
-    plan = planned(framework, name=name, requirements=requirements, version=version, device=device)
-    return make_planned(plan, show)
-
-
 def make_planned(plan: EnvironmentPlan, show: Show, phases: Phases | None = None) -> Environment:
-    """Make the environment of a plan and return it, as `make_environment` does; `phases` has its processes."""
+    """Make the environment of a plan and return it; one with the same requirements is returned as it is.
+
+    `show` is called with a line for each phase; `phases` has its processes. Raise CreationError if it fails.
+    """
     folder, phases = home() / plan.name, phases or Phases()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -96,7 +96,11 @@ def planned(
     version: str | None = None,
     device: str = PROCESSOR,
 ) -> EnvironmentPlan:
-    """Return what `make_environment` would make, with nothing touched; raise UsageError for what cannot be made."""
+    """Return which environment of a framework would be made, with nothing touched.
+
+    `version` is of a second environment, framework@version; `name` and `requirements` are of one with any other pins;
+    with a `device` it is the one for that device. Raise UsageError for what cannot be made.
+    """
     info = framework.info
     if name is None:
         name = name_for(f"{info.name}@{version}" if version else info.name, device)
