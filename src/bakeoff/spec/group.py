@@ -13,13 +13,10 @@ import msgspec
 Scaling = Literal["weak", "strong"]
 """weak: the batch size is a device's, so that the global batch grows with them; strong: it is the global batch's."""
 
-Statistics = Literal["local", "global"]
-"""The values of the option `batch_statistics`, which BatchNorm and means over counts follow."""
+DEVICES, SYNC, BATCH_STATISTICS = "devices", "sync", "batch_statistics"
+"""The options of several devices. BatchNorm and means over counts follow the last one: local or global."""
 
 LOCAL = "local"
-
-DEVICES, SYNC, BATCH_STATISTICS = "devices", "sync", "batch_statistics"
-"""The options of several devices."""
 
 BOUND_TO = "bound_to"
 """The setting that tells which processors each process is bound to, in the order of the replicas: "0-3; 4-7"."""
