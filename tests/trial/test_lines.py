@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
 from tests.workloads.test_executed import FILE, MORE
 
+from bakeoff.measure.clock import Stepper
 from bakeoff.spec.errors import ModelFileError
+from bakeoff.spec.record import Compilation
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.store.files import TRIAL_FILE
-from bakeoff.trial import lines
+from bakeoff.trial import handlers, lines
 from bakeoff.trial.evidence import gather
 from bakeoff.trial.framework import import_engine
 from bakeoff.trial.inputs import Batches
 from bakeoff.trial.lines import Watch
 from bakeoff.trial.model import make_model
+from bakeoff.trial.saved import SavedState
 from bakeoff.workloads.executed import lines_sha256
 from bakeoff.workloads.likewise import runs_over_shapes
 from bakeoff.workloads.load import LoadedWorkload, load
@@ -61,6 +65,57 @@ def test_the_same_lines_pass(trial: TrialSpec, loaded: LoadedWorkload) -> None:
     with watch.noting():
         pass
     watch.check()
+
+
+class Step:
+    """An eager step of training: the file's lines run in each."""
+
+    def __init__(self, loaded: LoadedWorkload) -> None:
+        """Take the file."""
+        self._loaded = loaded
+
+    def run(self, batch: str) -> None:
+        """Run the model in training and the loss."""
+        self._loaded.build.__globals__["KIND"][:] = [batch]
+        runs_over_shapes(self._loaded, self._loaded.size("full"), "train", evaluates=False)
+
+    def wait(self) -> None:
+        """Be done at once."""
+
+    def compilation(self) -> Compilation:
+        """Compile nothing."""
+        return Compilation()
+
+
+@pytest.mark.parametrize("command", ["fence", "measure_late"])
+@pytest.mark.parametrize(("batches", "is_held"), [(["neither"], False), (["neither", "more"], True)])
+def test_lines_are_noted_behind_what_is_timed(
+    trial: TrialSpec,
+    loaded: LoadedWorkload,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    batches: list[str],
+    is_held: bool,  # noqa: FBT001 - a case's own
+) -> None:
+    """A file that does more once it is timed is refused; lines of evaluation alone need not run there."""
+    step = Step(loaded)
+    stepper = Stepper(step, batches)
+    ties = SimpleNamespace(keep_block=lambda _: None, conclude=lambda _: None)
+    opened = SimpleNamespace(clock=lambda: 0, companions=None)
+    running: Any = SimpleNamespace(
+        step=step,
+        stepper=stepper,
+        saved=SavedState(step, stepper),  # type: ignore[arg-type]
+        opened=opened,
+        ties=ties,
+        watch=Watch(trial),
+        processes=list,
+    )
+    monkeypatch.setattr(handlers.late, "reading", lambda *_: None)
+    draft: Any = SimpleNamespace(put=lambda **_: None, append=lambda *_: None)
+    asked = SimpleNamespace(lead=0, steps=2, seconds=0.0, limit=2)
+    with pytest.raises(ModelFileError, match=rf"line {MORE} runs here") if is_held else nullcontext():
+        getattr(handlers, command)(running, draft, asked)
 
 
 def test_lines_of_another_process_are_held_to_it(trial: TrialSpec, loaded: LoadedWorkload) -> None:

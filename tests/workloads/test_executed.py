@@ -37,6 +37,8 @@ def build(nn, size):
                 x = x + 0.0
             if size.batch_size not in KEPT:
                 KEPT[size.batch_size] = 1
+            if not nn.in_training(self):
+                return self.head(x * 1.0)
             return self.head(x)
 
     return Model()
@@ -74,6 +76,18 @@ def test_the_same_lines_are_the_same_work(loaded: LoadedWorkload, scenario: str)
 def test_a_line_more_and_a_line_less_are_told(loaded: LoadedWorkload) -> None:
     """Each by its number."""
     assert found(loaded, "more") == f"line {MORE} runs here and not where the comparison was fixed"
+
+
+def test_a_step_of_training_owes_no_line_of_evaluation(loaded: LoadedWorkload) -> None:
+    """It may run them, and has to run none: what is timed is no evaluation."""
+    asked = expected(loaded, loaded.size("full"), "train", evaluates=False)
+    assert asked is not None
+    with executed(loaded.build.__code__.co_filename) as lines:
+        likewise.runs_over_shapes(loaded, loaded.size("full"), "train", evaluates=False)
+    assert unlike(lines, asked) == ""
+    whole = expected(loaded, loaded.size("full"), "train")
+    assert whole is not None
+    assert unlike(lines, whole).endswith("does not run here, and did where the comparison was fixed")
 
 
 def test_a_line_less_is_told(loaded: LoadedWorkload) -> None:

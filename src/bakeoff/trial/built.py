@@ -86,6 +86,8 @@ class Running:
     """Of the resident memory, from before the first step on."""
     drops: bool = False
     """Whether the model has Dropout."""
+    watch: Watch | None = None
+    """Holds the lines that run behind all that is timed; None in a trial that times none of the race's steps."""
     long_run: LongRun = field(default_factory=LongRun)
     tracer: Tracer | None = None
     """Only in a trial that explains, where the framework has one."""
@@ -115,14 +117,16 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     trial, clock = opened.trial, opened.clock
     model = make_model(trial)
     is_ready_made = bool(ready_made_name(trial))
-    watch = None if KINDS[trial.purpose].steps else Watch(trial)
+    kind = KINDS[trial.purpose]
+    watch = Watch(trial) if not kind.steps or (kind.tied and kind.saves) else None
     began_ns = clock()
     tracer = None if is_ready_made else _tracer(opened)
-    with watch.noting() if watch else nullcontext():
+    # Where steps are timed nothing is noted yet: to look on takes JAX half as long again for its first step.
+    with watch.noting() if watch and not kind.steps else nullcontext():
         step = build_ready_made(trial, model) if is_ready_made else _built(opened, model, tracer)
     build_ns = clock() - began_ns
     draft.put(build_ns=build_ns)
-    if not KINDS[trial.purpose].steps:
+    if not kind.steps:
         # Asked here, too, because evidence takes minutes; where steps are timed, the first one is to find nothing warm.
         if found := measured_tf32(opened):
             check_tf32(step.settings() | found)
@@ -144,7 +148,7 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     saved = SavedState(step, stepper)
     with peak.left_out():
         ties = Ties(opened, step, saved, drops=drops)
-    running = Running(opened, step, feed, stepper, before, ties, saved, peak, drops, LongRun(metric), tracer)
+    running = Running(opened, step, feed, stepper, before, ties, saved, peak, drops, watch, LongRun(metric), tracer)
     return running, Built(build_ns=build_ns, first_step_ns=first_step_ns)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.spec.errors import ModelFileError
+from bakeoff.spec.trial import KINDS
 from bakeoff.trial.model import loaded_of
 from bakeoff.trial.ready_made import ready_made_name
 from bakeoff.workloads.executed import Lines, are_unlike, executed, expected, lines_sha256, unlike
@@ -19,17 +20,25 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Notes the lines of a trial's workload while its step is built and run for the first time."""
+    """Notes the lines of a trial's workload while its step is built and run for the first time.
+
+    In a trial that is timed, behind all that is timed: a file that runs other lines there than in its certificate, by
+    its trial's name, the number of its calls or the clock, does other work than what was certified.
+    """
 
     def __init__(self, trial: TrialSpec) -> None:
-        """Find what is to be expected: nothing of a ready-made model, or of batches of many shapes."""
+        """Find what is to be expected: nothing of a ready-made model, or of batches of many shapes.
+
+        Before a step runs, so that what counts its calls counts those over shapes from the same number.
+        """
         self._expected, self._lines, self._why = None, Lines(), ""
         if trial.pass_steps > 1 or ready_made_name(trial):
             return
         loaded = loaded_of(trial)
         self._file, self._path = loaded.build.__code__.co_filename, loaded.path
         size = msgspec.structs.replace(loaded.size(trial.size), batch_size=trial.batch_size)
-        self._expected = expected(loaded, size, trial.scenario)
+        evaluates = not KINDS[trial.purpose].steps
+        self._expected = expected(loaded, size, trial.scenario, evaluates=evaluates)
         if are_unlike(lines_sha256(loaded, loaded.size(trial.size), trial.scenario), trial.lines_sha256):
             self._why = "other lines of it run over shapes in this process than where the comparison was fixed"
 

@@ -60,16 +60,17 @@ def executed(file: str) -> Iterator[Lines]:
         sys.settrace(None)
 
 
-def expected(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> Expected | None:
+def expected(loaded: LoadedWorkload, size: Size, scenario: Scenario, *, evaluates: bool = True) -> Expected | None:
     """Return the lines that build, forward pass and loss run over shapes; None where they cannot be run there.
 
     They are run twice: what a file keeps for itself the first time it does not make again, and either is the same work.
+    A step of training has to run no line of evaluation: `evaluates=False`.
     """
     file = loaded.build.__code__.co_filename
     with executed(file) as first:
         is_run = runs_over_shapes(loaded, size, scenario)
     with executed(file) as again:
-        is_run = is_run and runs_over_shapes(loaded, size, scenario)
+        is_run = is_run and runs_over_shapes(loaded, size, scenario, evaluates=evaluates)
     if not is_run or not again:
         return None
     return Expected(may={name: first.get(name, set()) | again.get(name, set()) for name in first | again}, must=again)

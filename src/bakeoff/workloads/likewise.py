@@ -58,10 +58,13 @@ def _rounded(found: re.Match[str]) -> str:
     return f"{float(found[0]):.6g}"
 
 
-def runs_over_shapes(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> bool:
-    """Run the model in evaluation and, in training, once more and the loss; return whether they came to their end."""
+def runs_over_shapes(loaded: LoadedWorkload, size: Size, scenario: Scenario, *, evaluates: bool = True) -> bool:
+    """Run the model in evaluation and, in training, once more and the loss; return whether they came to their end.
+
+    A step of training by itself has no evaluation: `evaluates=False`.
+    """
     try:
-        _run(loaded, size, scenario)
+        _run(loaded, size, scenario, evaluates=evaluates)
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - whatever a user's file raises, SystemExit among it
@@ -69,10 +72,12 @@ def runs_over_shapes(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> 
     return True
 
 
-def _run(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
+def _run(loaded: LoadedWorkload, size: Size, scenario: Scenario, *, evaluates: bool) -> None:
     """Run them; raise what the file raises."""
-    forward(loaded.build, size, Counter(), trains=False)
-    if not SCENARIOS[scenario].trains or loaded.loss is None:
+    trains = SCENARIOS[scenario].trains and loaded.loss is not None
+    if evaluates or not trains:
+        forward(loaded.build, size, Counter(), trains=False)
+    if not trains or loaded.loss is None:
         return
     outputs = forward(loaded.build, size, Counter(), trains=True)
     counter = Counter()
