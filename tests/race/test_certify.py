@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 import pytest
 from tests.race.inline import InlineWorker
 
 from bakeoff.race import conductor, fitting, loop, prepare, remembered
 from bakeoff.race.progress import Event, TrialStarted
 from bakeoff.race.workers.worker import WorkerLostError
-from bakeoff.spec.errors import DamagedError, StoreError
+from bakeoff.spec.errors import ChangedError, DamagedError, StoreError
 from bakeoff.spec.protocol import Answer, Certify, Command
 from bakeoff.store.fingerprints import packages_of
 from bakeoff.store.results import read_records
@@ -117,6 +118,27 @@ def test_another_text_of_the_workload_is_computed_anew(started: Any, tmp_path: P
     assert "reference" in started(workload=str(path))[0]
     assert "reference" not in started(workload=str(path))[0]
     path.write_text(path.read_text() + "\n# another text\n")
+    assert "reference" in started(workload=str(path))[0]
+
+
+def test_another_file_that_the_workload_reads_computes_it_anew(started: Any, tmp_path: Path) -> None:
+    """A table's values, or a setting, whose text is no part of the workload's: --resume refuses others, too."""
+    path, table, rate = tmp_path / "mine.py", tmp_path / "table.npy", tmp_path / "rate"
+    text = load("mlp-mnist").path.read_text()
+    text = text.replace(
+        "super().__init__()", f"super().__init__(); self.table = nn.constant(np.load({str(table)!r}))", 1
+    )
+    text = text.replace("learning_rate=", f"learning_rate=float(np.loadtxt({str(rate)!r})) or ", 1)
+    path.write_text(text.replace("\nfrom bakeoff", "\nimport numpy as np\nfrom bakeoff", 1))
+    rate.write_text("0.1")
+    np.save(table, np.zeros(3))
+    assert "reference" in started(workload=str(path))[0]
+    assert "reference" not in started(workload=str(path))[0]
+    np.save(table, np.full(3, 1e-9))
+    with pytest.raises(ChangedError, match="reads elsewhere, as a table or its settings, has changed"):
+        started(workload=str(path), resume=True)
+    assert "reference" in started(workload=str(path))[0]
+    rate.write_text("0.2")
     assert "reference" in started(workload=str(path))[0]
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CODE = ("measure/*.py",)
 OF_TRIAL: dict[str, Any] = {
     "workload_sha256": "2",
+    "steps_sha256": "2",
     "scenario": "infer",
     "size": "reduced",
     "batch_size": 64,
@@ -71,6 +72,7 @@ def of_trial(**changed: Any) -> tuple[Any, ContenderPlan]:
     """Give a state whose next trial, data, machine and contender's options are changed, and the contender's plan."""
     comparison = {"data": SimpleNamespace(sha256=changed.pop("data", "1")), "machine": changed.pop("machine", {})}
     comparison |= {"procedure": SimpleNamespace(seed=changed.pop("procedure_seed", 0))}
+    comparison |= {"numbers_sha256": changed.pop("numbers_sha256", "1")}
     options = changed.pop("options", {})
     spec = msgspec.structs.replace(record("torch").trial, workload_sha256="1", framework_sha256="1")
     trial = SimpleNamespace(spec=msgspec.structs.replace(spec, **changed))
@@ -86,7 +88,7 @@ def of_trial(**changed: Any) -> tuple[Any, ContenderPlan]:
 def test_a_program_in_float64_is_remembered_for_its_own_question_alone() -> None:
     """Each part of what is computed, and whether it is the reference; where a part is unknown, it is not remembered."""
     asked = {name: value for name, value in OF_TRIAL.items() if name != "pass_steps"}
-    asked |= {"seed": 7, "certify_steps": 9, "spreads": ["float32"], "shards": 2, "data": "2"}
+    asked |= {"seed": 7, "certify_steps": 9, "spreads": ["float32"], "shards": 2, "data": "2", "numbers_sha256": "2"}
     asked |= {"machine": {"cores": 4}, "options": {"threads": "2"}}
     names = [named(), named(purpose="reference"), *(named(**{name: value}) for name, value in asked.items())]
     assert len(set(names)) == len(names)

@@ -6,10 +6,11 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from bakeoff.spec.errors import ModelFileError
-from bakeoff.workloads.likewise import check_likewise, steps_sha256
+from bakeoff.workloads.likewise import check_likewise, numbers_sha256, steps_sha256
 from bakeoff.workloads.load import load, names
 
 if TYPE_CHECKING:
@@ -87,6 +88,24 @@ def test_numbers_count_as_closely_as_libraries_agree_on_them(tmp_path: Path) -> 
         for number in ("0.1234567", "0.12345670000000001", "np.float64(0.1234567)", "0.12346")
     )
     assert one == same == numpys != other
+
+
+def test_what_a_file_reads_elsewhere_counts(tmp_path: Path) -> None:
+    """A constant's values to the last bit, for the process that fixes a comparison; what it declares for all."""
+    path, _ = hashed(tmp_path, layers="self.table = nn.constant(np.load(__file__ + '.npy'))")
+    rate = path.with_suffix(".rate")
+    path.write_text(path.read_text().replace("learning_rate=0.1", f"learning_rate=float(np.loadtxt({str(rate)!r}))"))
+    found = []
+    for value, learning_rate in ((1.0, "0.1"), (1.0, "0.1"), (1.0 + 1e-15, "0.1"), (1.0, "0.2")):
+        np.save(f"{path}.npy", np.full((2, 3), value))
+        rate.write_text(learning_rate)
+        loaded = load(path)
+        found.append([of(loaded, loaded.size("full"), "train") for of in (steps_sha256, numbers_sha256)])
+    first, same, table, declared = found
+    assert first == same
+    assert table[0] == first[0]
+    assert table[1] != first[1]
+    assert len({*first, *declared}) == 4
 
 
 def test_what_cannot_be_run_on_the_sizes_own_batch_is_held_to_nothing(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from bakeoff.store.fingerprints import folder_sha256, packages_sha256
 from bakeoff.store.inputs import inputs_folder
 from bakeoff.workloads.executed import lines_sha256
 from bakeoff.workloads.interpreter import check_model
-from bakeoff.workloads.likewise import steps_sha256
+from bakeoff.workloads.likewise import numbers_sha256, steps_sha256
 from bakeoff.workloads.load import LoadedWorkload, load
 from bakeoff.workloads.metric import check_metric
 from bakeoff.workloads.work import mean_work
@@ -154,6 +154,7 @@ def _comparison(
         workload_path=str(loaded.path.resolve()),
         workload_sha256=loaded.sha256,
         steps_sha256=steps_sha256(loaded, loaded.size(request.size), scenario),
+        numbers_sha256=numbers_sha256(loaded, loaded.size(request.size), scenario),
         lines_sha256=lines_sha256(loaded, loaded.size(request.size), scenario),
         scenario=scenario,
         per_sample=per_sample.asked_of(request, scenario),

@@ -98,6 +98,7 @@ def setting_of(record: Record, code: Sequence[str]) -> list[object]:
         bakeoff.__version__,
         code_sha256(tuple(code)),
         trial.workload_sha256,
+        trial.steps_sha256,
         trial.scenario,
         trial.size,
         trial.batch_size,

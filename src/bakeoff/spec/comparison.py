@@ -215,6 +215,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     steps_sha256: str = ""
     """Of what its functions do over shapes; empty where they could not be run on the size's own batch, and in
     comparisons older than this field."""
+    numbers_sha256: str = ""
+    """Of the same to the last bit, with the arrays that constants are made of; empty as above."""
     lines_sha256: str = ""
     """Of its file's lines that run over shapes, behind the version of Python; empty as above."""
     scenario: Scenario

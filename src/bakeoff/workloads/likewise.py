@@ -11,6 +11,8 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.workloads.interpreter import forward, on_shapes, vocabulary
@@ -21,6 +23,8 @@ from bakeoff.workloads.shapes import in_loss
 from bakeoff.workloads.steady import noting
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
     from bakeoff.workloads.load import LoadedWorkload
@@ -32,14 +36,34 @@ _REAL = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?|-?\d+e[+-]?\d+")
 def steps_sha256(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> str:
     """Return the hash of the layers, functions and operators that a size's model and loss take, one after another.
 
-    Empty where they cannot be run on the size's own batch: then a race of another batch is not held to anything.
+    And of what the file declares, which it may read from another one. Empty where they cannot be run on the size's own
+    batch: then a race of another batch is not held to anything.
     """
-    with noting(loaded.build.__code__.co_filename) as notes:
+    return _sha256(_REAL.sub(_rounded, what) for what in _told(loaded, size, scenario, arrays=False))
+
+
+def numbers_sha256(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> str:
+    """Return the hash of the same with every number and every array of NumPy's to the last bit; empty as there.
+
+    For this process alone: other versions of libraries have other last bits. A file may read what it computes with from
+    another one, whose text is in no hash: a table, the edges of a graph, its own settings.
+    """
+    return _sha256(_told(loaded, size, scenario, arrays=True))
+
+
+def _told(loaded: LoadedWorkload, size: Size, scenario: Scenario, *, arrays: bool) -> list[str]:
+    """Return what a file declares, and what its functions do over shapes; empty where they cannot be run there."""
+    with noting(loaded.build.__code__.co_filename, arrays=arrays) as notes:
         if not runs_over_shapes(loaded, size, scenario):
-            return ""
+            return []
     # Lines are left out: Python's versions differ in those of a call that stands on several.
-    told = "\n".join(_REAL.sub(_rounded, note.what) for note in notes)
-    return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()
+    return [msgspec.json.encode(loaded.workload).decode(), *(note.what for note in notes)]
+
+
+def _sha256(told: Iterable[str]) -> str:
+    """Return the hash of texts; empty for none."""
+    text = "\n".join(told)
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest() if text else ""
 
 
 def check_likewise(loaded: LoadedWorkload, size: Size, scenario: Scenario, before: str) -> None:

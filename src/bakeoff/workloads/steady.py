@@ -43,15 +43,20 @@ class _Noting(NamedTuple):
 
     file: str
     notes: list[NotedOperation]
+    arrays: bool
+    """Whether NumPy's are written by their bytes."""
 
 
 _noting: ContextVar[_Noting | None] = ContextVar("noting", default=None)
 
 
 @contextmanager
-def noting(file: str) -> Iterator[list[NotedOperation]]:
-    """Note every operation on arrays, by the lines of a file, as long as this runs."""
-    now = _Noting(file, [])
+def noting(file: str, *, arrays: bool = False) -> Iterator[list[NotedOperation]]:
+    """Note every operation on arrays, by the lines of a file, as long as this runs.
+
+    With `arrays` NumPy's, of which constants are made, are noted by their bytes.
+    """
+    now = _Noting(file, [], arrays)
     token = _noting.set(now)
     try:
         yield now.notes
@@ -66,7 +71,7 @@ def noting_place() -> Iterator[list[NotedOperation] | None]:
     if outer is None:
         yield None
         return
-    with noting(outer.file) as notes:
+    with noting(outer.file, arrays=outer.arrays) as notes:
         yield notes
     outer.notes.extend(notes)
 
@@ -79,20 +84,30 @@ def note(*what: object) -> None:
     frame = sys._getframe(1)  # noqa: SLF001 - inspect.stack reads every file on its way
     while frame is not None and frame.f_code.co_filename != now.file:
         frame = frame.f_back  # type: ignore[assignment]
-    now.notes.append(NotedOperation(frame.f_lineno if frame is not None else 0, " ".join(map(_written, what))))
+    told = " ".join(_written(one, arrays=now.arrays) for one in what)
+    now.notes.append(NotedOperation(frame.f_lineno if frame is not None else 0, told))
 
 
-def _written(one: object) -> str:
-    """Write numbers, and tuples of them, as they are; of anything else what it is."""
+def _written(one: object, *, arrays: bool) -> str:
+    """Write numbers, and tuples of them, as they are, and NumPy's arrays if asked; of anything else what it is."""
     if isinstance(one, tuple | list):
-        return f"({', '.join(map(_written, one))})"
+        return f"({', '.join(_written(each, arrays=arrays) for each in one)})"
     if isinstance(one, str):
         return one
     if isinstance(one, slice):
-        return f"slice({', '.join(map(_written, (one.start, one.stop, one.step)))})"
+        return f"slice{_written((one.start, one.stop, one.step), arrays=arrays)}"
+    if arrays and (array := _digest(one)):
+        return array
     # NumPy's versions write its numbers in ways of their own.
     number = one.item() if isinstance(one, Number) and hasattr(one, "item") else one
     return repr(number) if number is None or isinstance(number, Number) else type(one).__name__
+
+
+def _digest(one: Any) -> str:
+    """Return the shape, type and hash of an array of NumPy's that has axes; empty of anything else."""
+    if type(one).__module__ != "numpy" or not getattr(one, "shape", ()):
+        return ""
+    return f"an array {one.shape} of {one.dtype} {hashlib.sha256(one.tobytes()).hexdigest()}"
 
 
 def noted(name: str, function: Callable[..., Any], check: Callable[[Any], None]) -> Callable[..., Any]:

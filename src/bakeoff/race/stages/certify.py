@@ -183,6 +183,7 @@ def _name(state: RaceState, plan: ContenderPlan, trial: Trial) -> str:
         spec.spreads,
         spec.steps_sha256,
         spec.lines_sha256,
+        state.comparison.numbers_sha256,
     ]
     sources = [spec.workload_sha256, spec.framework_sha256, state.comparison.data.sha256]
     asked += [spec.joined, spec.shards]
