@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,25 @@ def test_a_whole_that_has_changed_is_another(model: Path) -> None:
     model.write_text(MODEL.replace("0.1", "0.2"), encoding="utf-8")
     with pytest.raises(ModelFileError, match="has changed since head was taken from it"):
         load(file)
+
+
+@pytest.mark.parametrize("what", ["link", "pipe", "link of the folder"])
+def test_nothing_outside_of_the_results_is_written(model: Path, tmp_path: Path, what: str) -> None:
+    """A stranger's folder may hold a link, which is replaced, or a pipe, which is not waited for."""
+    results, theirs = tmp_path / "results", tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "parts-hidden.py").write_text("precious")
+    results.mkdir()
+    layers = results / "layers"
+    if what == "link of the folder":
+        layers.symlink_to(theirs)
+        with pytest.raises(UsageError, match="layers is a link, and links are not followed: remove it, or name"):
+            written(str(model), "hidden", results)
+    else:
+        layers.mkdir()
+        place = layers / "parts-hidden.py"
+        place.symlink_to(theirs / "parts-hidden.py") if what == "link" else os.mkfifo(place)
+        assert written(str(model), "hidden", results) == place
+        assert place.read_text() == text_of(load(str(model)), "hidden")
+        assert list(layers.iterdir()) == [place]
+    assert (theirs / "parts-hidden.py").read_text() == "precious"

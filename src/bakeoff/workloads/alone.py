@@ -6,6 +6,7 @@ where neighbours find their inputs in the cache.
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,14 +72,21 @@ def text_of(loaded: LoadedWorkload, path: str) -> str:
 def written(whole: str, path: str, folder: Path) -> Path:
     """Write the workload's file of the part at a path into a folder of a folder; raise where it cannot be alone.
 
-    Raises UsageError where it cannot be written.
+    What is there is replaced whole, and a link never followed. Raises UsageError where it cannot be written.
     """
     loaded = load(whole)
     text = text_of(loaded, path)
     file = folder / LAYERS_FOLDER / f"{name_of(loaded, path)}.py"
     try:
         file.parent.mkdir(exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        if file.parent.is_symlink():
+            msg = f"{file.parent} is a link, and links are not followed: remove it, or name another folder by --results"
+            raise UsageError(msg)
+        fresh = file.with_name(f".{file.name}.{os.getpid()}")
+        fresh.unlink(missing_ok=True)
+        with fresh.open("x", encoding="utf-8") as written_to:
+            written_to.write(text)
+        fresh.replace(file)
     except OSError as error:
         msg = f"{file} cannot be written: {error.strerror}; name another results directory by --results DIR"
         raise UsageError(msg) from error
