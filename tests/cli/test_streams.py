@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bakeoff.cli import FAILED, MISUSED
+from bakeoff.data.reading import existing
 from bakeoff.environments.installed import home
+from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -172,6 +174,34 @@ def test_an_environment_that_is_a_link_stays(cli: Cli, tmp_path: Path) -> None:
     said = cli("env", "create", "fake", "--name", "", "--requirements", "pins.txt")
     assert (said.code, "'' is no name for an environment" in said.err) == (MISUSED, True)
     assert cli("env", "remove", "x" * 300).code == MISUSED
+    said = cli("env", "create", "fake", "--name", "\x1b[31m")
+    assert (said.code, r"'\x1b[31m' is no name for an environment" in said.err) == (MISUSED, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("~nobody-of-this-name/m.py", "fake"), "~nobody-of-this-name/m.py: cannot be read: No such file"),
+        (("~nobody-of-this-name/m", "fake"), "unknown workload '~nobody-of-this-name/m'"),
+        (("mlp-mnist", "fake@~nobody-of-this-name/python"), "~nobody-of-this-name/python"),
+    ],
+)
+def test_the_home_of_nobody_is_a_place_that_is_not_there(cli: Cli, words: tuple[str, ...], said: str) -> None:
+    """Each place that takes a path of the user's says what is wrong with it."""
+    found = cli("run", *words, "--dry-run")
+    assert (found.code, said in found.err) == (MISUSED, True), found.err
+
+
+def test_bakeoffs_own_home_may_be_nobodys(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it keeps is then in a folder of that name."""
+    monkeypatch.setenv("BAKEOFF_HOME", "~nobody-of-this-name/b")
+    assert cli("env", "list").code == 0
+
+
+def test_data_in_the_home_of_nobody_is_not_there() -> None:
+    """Said as of any folder that is missing."""
+    with pytest.raises(UsageError, match="digits:~nobody-of-this-name/d: there is no such folder or file"):
+        existing("digits", "~nobody-of-this-name/d")
 
 
 def test_a_working_directory_that_is_gone_is_told(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from bakeoff.spec.bounded import at_home
 from bakeoff.spec.errors import UsageError
 
 MOST_FOLDERS = 20_000
@@ -37,7 +38,7 @@ def library(name: str, what: str) -> Any:
 
 def existing(source: str, location: str) -> Path:
     """Return the folder or file of a location; raise UsageError where there is none."""
-    path = Path(location).expanduser()
+    path = at_home(location)
     if not path.exists():
         msg = f"{source}:{location}: there is no such folder or file"
         raise UsageError(msg)

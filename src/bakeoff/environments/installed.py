@@ -9,6 +9,8 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
+from bakeoff.spec.bounded import at_home
+
 MARKER = "bakeoff-environment.json"
 """The file that marks an environment as complete: a virtual environment holds its own path, so that it cannot be made
 elsewhere and renamed into place."""
@@ -48,7 +50,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
 def base() -> Path:
     """Return the folder of what bakeoff keeps for a user: BAKEOFF_HOME if it is set, else the user's data folder."""
     folder = os.environ.get("BAKEOFF_HOME") or platformdirs.user_data_dir("bakeoff", appauthor=False)
-    return Path(folder).expanduser().absolute()
+    return at_home(folder).absolute()
 
 
 def home() -> Path:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from bakeoff.environments.builds import PROCESSOR, name_for
 from bakeoff.environments.declared import frameworks
 from bakeoff.environments.installed import find, installed
+from bakeoff.spec.bounded import at_home
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def resolve(contender: Contender, framework: Framework, device: str = PROCESSOR)
     if contender.environment is None:
         return _find(framework.info, device)
     if os.sep in contender.environment or contender.environment.startswith("~"):
-        return _by_path(contender.label, Path(contender.environment).expanduser())
+        return _by_path(contender.label, at_home(contender.environment))
     return _by_name(contender, framework.info, device)
 
 

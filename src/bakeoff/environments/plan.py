@@ -105,6 +105,9 @@ def planned(
     if name is None:
         name = name_for(f"{info.name}@{version}" if version else info.name, device)
     check_name(name)
+    if not name.isprintable():  # one that is there already can be removed
+        msg = f"{name!r} is no name for an environment: a terminal would not show it as it is"
+        raise UsageError(msg)
     requirements = requirements or framework.path / requirements_for(device)
     if not os.path.isfile(requirements):  # noqa: PTH113 - unlike Path.is_file, no error for a name that is too long
         msg = f"{info.name} cannot be made: there is no {requirements}"
@@ -191,6 +194,7 @@ def _text(framework: str, requirements: Path) -> str:
 
 def check_name(name: str) -> None:
     """Raise UsageError for a name that is not that of a single folder: it could lead out of the home."""
-    if name in {"", ".", ".."} or name != Path(name).name or len(os.fsencode(name)) > LONGEST_NAME:
+    is_folder = name == Path(name).name and len(os.fsencode(name)) <= LONGEST_NAME
+    if name in {"", ".", ".."} or not is_folder:
         msg = f"{name!r} is no name for an environment: it has to be the name of a folder, without a path"
         raise UsageError(msg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -52,3 +52,10 @@ def read_bounded(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
 def behind_links(path: Path) -> Path:
     """Return the file that a path leads to: the user's own names may be links, unlike those in a stranger's folder."""
     return Path(os.path.realpath(path))
+
+
+def at_home(path: str | Path) -> Path:
+    """Return a user's own path with `~` and `~name` as the home that they mean; as it is where nobody has that name."""
+    with suppress(RuntimeError):
+        return Path(path).expanduser()
+    return Path(path)

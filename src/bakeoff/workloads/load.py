@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.spec.batch import OWN
-from bakeoff.spec.bounded import behind_links, read_bounded
+from bakeoff.spec.bounded import at_home, behind_links, read_bounded
 from bakeoff.spec.errors import DamagedError, ModelFileError, UnknownNameError, UsageError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.workload import Size, Workload
@@ -118,11 +118,11 @@ def _find(name_or_path: str | Path) -> Path:
     """Return the path of a workload's file."""
     name = str(name_or_path)
     if name.endswith(".py"):
-        return Path(name).expanduser().absolute()
+        return at_home(name).absolute()
     if name in (shipped := _shipped()):
         return shipped[name]
     if not (points := entry_points(group=ENTRY_POINTS, name=name)):
-        if Path(f"{name}.py").expanduser().is_file():
+        if at_home(f"{name}.py").is_file():
             msg = f"unknown workload {name!r}; did you mean the file {name}.py?"
             raise UsageError(msg)
         kind, others = "workload", "the path of a file that ends in .py"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +9,12 @@ import numpy as np
 from bakeoff.data.dataset import DataSet
 from bakeoff.data.reading import library, split_of
 from bakeoff.spec.batch import labelled
+from bakeoff.spec.bounded import at_home
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from bakeoff.spec.batch import Batch
@@ -44,11 +46,11 @@ def _open(size: Size, location: str | None) -> tuple[Any, str]:
     datasets = library("datasets", "huggingface")
     library("PIL.Image", "huggingface")  # what `datasets` decodes images with, and does not itself depend on
     name = location or _by_shape(size)
-    if location is not None and not Path(location).expanduser().is_dir():
+    if location is not None and not at_home(location).is_dir():
         msg = f"huggingface:{location}: there is no such folder"
         raise UsageError(msg)
     try:
-        splits = _read(datasets, Path(location).expanduser()) if location is not None else datasets.load_dataset(name)
+        splits = _read(datasets, at_home(location)) if location is not None else datasets.load_dataset(name)
     except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         remedy = "" if location else ". Without a network use another source, or a folder: huggingface:/path/to/folder"
         msg = f"cannot read {name!r} with datasets {datasets.__version__}: {type(error).__name__}: {error}{remedy}"
