@@ -72,6 +72,16 @@ MUTANTS = [
         [("self._why or unlike(self._lines, self._expected)", '""')],
         {OF_LINES: "test_a_line_more_is_refused_with_its_file"},
     ),
+    in_handlers(
+        "nobody looks at the lines that run behind what is timed",
+        [("    watch.check()\n", "    pass\n")],
+        {OF_LINES: "test_lines_are_noted_behind_what_is_timed"},
+    ),
+    in_stage(
+        "a program is remembered whatever its file reads elsewhere",
+        [("        state.comparison.numbers_sha256,\n", "")],
+        {"unit/tests/race/test_remembered.py": "test_a_program_in_float64_is_remembered_for_its_own_question_alone"},
+    ),
     in_evidence(
         "lines are noted while nothing runs",
         [("found.compute(noting=watch.noting)", "found.compute()")],
