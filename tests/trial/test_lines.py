@@ -9,12 +9,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.workloads.test_executed import FILE, MORE
 
 from bakeoff.measure.clock import Stepper
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.record import Compilation
+from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.store.files import TRIAL_FILE
 from bakeoff.trial import handlers, lines
@@ -24,6 +27,7 @@ from bakeoff.trial.inputs import Batches
 from bakeoff.trial.lines import Watch
 from bakeoff.trial.model import make_model
 from bakeoff.trial.saved import SavedState
+from bakeoff.trial.tied import Ties
 from bakeoff.workloads.executed import lines_sha256
 from bakeoff.workloads.likewise import runs_over_shapes
 from bakeoff.workloads.load import LoadedWorkload, load
@@ -68,53 +72,65 @@ def test_the_same_lines_pass(trial: TrialSpec, loaded: LoadedWorkload) -> None:
 
 
 class Step:
-    """An eager step of training: the file's lines run in each."""
+    """An eager step: the file's lines run in each."""
 
-    def __init__(self, loaded: LoadedWorkload) -> None:
+    def __init__(self, loaded: LoadedWorkload, scenario: Scenario) -> None:
         """Take the file."""
-        self._loaded = loaded
+        self._loaded, self._scenario = loaded, scenario
 
-    def run(self, batch: str) -> None:
-        """Run the model in training and the loss."""
-        self._loaded.build.__globals__["KIND"][:] = [batch]
-        runs_over_shapes(self._loaded, self._loaded.size("full"), "train", evaluates=False)
+    def prepare(self, kind: str) -> str:
+        """Return a batch, which is what the file does with it."""
+        return kind
+
+    def run(self, kind: str) -> None:
+        """Run the model, and in training the loss."""
+        self._loaded.build.__globals__["KIND"][:] = [kind]
+        trains = self._scenario == "train"
+        runs_over_shapes(self._loaded, self._loaded.size("full"), self._scenario, evaluates=not trains)
 
     def wait(self) -> None:
         """Be done at once."""
+
+    def result(self) -> float:
+        """Return a loss."""
+        return 1.0
+
+    def parameters(self) -> dict[str, Any]:
+        """Return none."""
+        return {}
+
+    def last_outputs(self) -> NDArray[np.float64]:
+        """Return outputs of a sample."""
+        return np.zeros((1, 2))
 
     def compilation(self) -> Compilation:
         """Compile nothing."""
         return Compilation()
 
 
+@pytest.mark.parametrize("scenario", ["train", "infer"])
 @pytest.mark.parametrize("command", ["fence", "measure_late"])
-@pytest.mark.parametrize(("batches", "is_held"), [(["neither"], False), (["neither", "more"], True)])
+@pytest.mark.parametrize("kind", ["neither", "more"])
 def test_lines_are_noted_behind_what_is_timed(
     trial: TrialSpec,
     loaded: LoadedWorkload,
     monkeypatch: pytest.MonkeyPatch,
+    scenario: Scenario,
     command: str,
-    batches: list[str],
-    is_held: bool,  # noqa: FBT001 - a case's own
+    kind: str,
 ) -> None:
-    """A file that does more once it is timed is refused; lines of evaluation alone need not run there."""
-    step = Step(loaded)
-    stepper = Stepper(step, batches)
-    ties = SimpleNamespace(keep_block=lambda _: None, conclude=lambda _: None)
-    opened = SimpleNamespace(clock=lambda: 0, companions=None)
-    running: Any = SimpleNamespace(
-        step=step,
-        stepper=stepper,
-        saved=SavedState(step, stepper),  # type: ignore[arg-type]
-        opened=opened,
-        ties=ties,
-        watch=Watch(trial),
-        processes=list,
-    )
+    """A file that does more once it is timed is refused; lines of evaluation alone need not run in training."""
+    timed = msgspec.structs.replace(trial, purpose="time", scenario=scenario, lines_sha256="")
+    step: Any = Step(loaded, scenario)
+    stepper = Stepper(step, ["neither"])
+    opened: Any = SimpleNamespace(trial=timed, batches=SimpleNamespace(at=lambda _: kind, ends=(0, 1)))
+    saved = SavedState(step, stepper)
+    ties, watch = Ties(opened, step, saved, drops=False), Watch(timed)
+    running: Any = SimpleNamespace(step=step, stepper=stepper, saved=saved, opened=opened, ties=ties, watch=watch)
     monkeypatch.setattr(handlers.late, "reading", lambda *_: None)
     draft: Any = SimpleNamespace(put=lambda **_: None, append=lambda *_: None)
     asked = SimpleNamespace(lead=0, steps=2, seconds=0.0, limit=2)
-    with pytest.raises(ModelFileError, match=rf"line {MORE} runs here") if is_held else nullcontext():
+    with pytest.raises(ModelFileError, match=rf"line {MORE} runs here") if kind == "more" else nullcontext():
         getattr(handlers, command)(running, draft, asked)
 
 

@@ -52,9 +52,6 @@ _MEMORY = _MemorySteps()
 MATRIX_AXES = 2
 """An array of parameters with more axes is the kernel of a convolution."""
 
-WATCHED_STEPS = 2
-"""Of a block behind all others in which lines are noted: an eager framework runs the workload's file in each."""
-
 IDLE_WAITS = 21
 """How often nothing is waited for, to know what a wait costs by itself: the median of so many leaves out the first,
 which may find the code cold, and what interrupts a few."""
@@ -95,18 +92,16 @@ def fence(running: Running, draft: Draft, command: protocol.Fence) -> protocol.W
     durations = running.stepper.fenced(command.steps, command.seconds, command.limit)
     draft.append("fenced_steps_ns", *durations)
     draft.put(wait_ns=round(statistics.median(running.stepper.idle_waits(IDLE_WAITS))))
-    draft.put(tie=running.ties.conclude(running.stepper))
-    _hold_lines(running)
+    _conclude_ties(running, draft)
     return protocol.Warmed(steps_ns=durations)
 
 
-def _hold_lines(running: Running) -> None:
-    """Run one more block, and note the lines of the workload's file; raise ModelFileError where they are others."""
-    if (watch := running.watch) is None:
-        return
-    with watch.noting():
-        blocks.timed(running, running.saved, lead=0, steps=WATCHED_STEPS, turn=0)
-    watch.check()
+def _conclude_ties(running: Running, draft: Draft) -> None:
+    """Run the steps behind all that is timed; raise ModelFileError where their lines are others than over shapes."""
+    watch = running.watch
+    draft.put(tie=running.ties.conclude(running.stepper, watch.noting() if watch else nullcontext()))
+    if watch:
+        watch.check()
 
 
 def run_block(running: Running, draft: Draft, command: protocol.RunBlock) -> protocol.Ran:
@@ -156,8 +151,7 @@ def _profile(step: Step, work: Callable[[], None]) -> Profiled:
 def measure_late(running: Running, draft: Draft, command: protocol.MeasureLate) -> None:
     """Note what a step costs early and late in training."""
     draft.put(late=late.reading(running, command))
-    draft.put(tie=running.ties.conclude(running.stepper))
-    _hold_lines(running)
+    _conclude_ties(running, draft)
 
 
 def explain_steps(running: Running, draft: Draft, command: protocol.Explain) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from bakeoff.spec.trial import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
@@ -99,9 +101,10 @@ class Ties:
         if self._has_more() and self._saved.position is not None and stepper.rewinds:
             self._block, self._block_steps = self._left(), stepper.position - self._saved.position
 
-    def conclude(self, stepper: Stepper) -> Tie | None:
+    def conclude(self, stepper: Stepper, noting: AbstractContextManager[None] | None = None) -> Tie | None:
         """Run one more step, on the first batch, whose loss tells whether training has moved; return all.
 
+        It, or in inference the first stream, runs within `noting`: an eager framework runs the workload's file in each.
         What it does to the parameters tells whether training still moves: after its state was put back, too. Then run
         the first steps from the saved state once more: one that does less by now than in the warm-up has other losses.
         In inference run some in streams: what a step keeps that computes no more is that of another batch. Then run the
@@ -110,10 +113,15 @@ class Ties:
         if self.tie is None or not self._has_more():
             return self.tie
         if not self._loses:
-            later = [_output_sums(self._run_on(*indices)) for indices in self._streams()]
+            first, *others = self._streams()
+            with noting or nullcontext():
+                self._run_on(*first)
+            later = [_output_sums(self._step), *(_output_sums(self._run_on(*indices)) for indices in others)]
             return msgspec.structs.replace(self.tie, later=later, steps=stepper.position, **self._block_again(stepper))
         before = _sampled(self._step)
-        again = finite(float(self._run_on(0).result()))
+        with noting or nullcontext():
+            self._run_on(0)
+        again = finite(float(self._step.result()))
         moved, steps = not _are_same(_sampled(self._step), before), stepper.position
         return msgspec.structs.replace(
             self.tie,

@@ -74,7 +74,7 @@ MUTANTS = [
     ),
     in_handlers(
         "nobody looks at the lines that run behind what is timed",
-        [("    watch.check()\n", "    pass\n")],
+        [("        watch.check()\n", "        pass\n")],
         {OF_LINES: "test_lines_are_noted_behind_what_is_timed"},
     ),
     in_stage(
