@@ -33,15 +33,18 @@ def nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return run
 
 
-def test_a_dry_run_tells_pins_sizes_and_place_and_makes_nothing(cli: Cli, nothing_is_run: list[Any]) -> None:
+def test_a_dry_run_tells_pins_sizes_and_place_and_makes_nothing(
+    cli: Cli, nothing_is_run: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What would be made, from which pins, how large, where, and the free disk; nothing is fetched."""
+    monkeypatch.setattr(plan.shutil, "disk_usage", lambda _: SimpleNamespace(free=99e9))
     said = cli("env", "create", "torch", "jax", "tensorflow", "--device", "cuda", "--dry-run")
     words = " ".join(said.out.split())
     assert said.code == 0
     assert "torch-cuda, jax-cuda, tensorflow-cuda: for cuda, as asked for; NVML reports no GPU here" in words
     for pin in ("jax-cuda: would be made in", "jax[cuda13]==", "tensorflow[and-cuda]==", "nvidia-cudnn-cu12=="):
         assert pin in said.out
-    for size in ("2.67 GB to fetch, 4.75 GB on disk", "not installed by us", "GB that are free. Nothing was fetched"):
+    for size in ("2.67 GB to fetch, 4.75 GB on disk", "not installed by us", "99 GB that are free. Nothing"):
         assert size in words
     assert nothing_is_run == []
     assert "none in" in cli("env", "list").out
