@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.workloads.test_executed import FILE, MORE
+from tests.workloads.test_executed import FILE, LESS, MORE
 
 from bakeoff.measure.clock import Stepper
 from bakeoff.spec.errors import ModelFileError
@@ -29,8 +29,10 @@ from bakeoff.trial.model import make_model
 from bakeoff.trial.saved import SavedState
 from bakeoff.trial.tied import Ties
 from bakeoff.workloads.executed import lines_sha256
+from bakeoff.workloads.interpreter import stepping
 from bakeoff.workloads.likewise import runs_over_shapes
 from bakeoff.workloads.load import LoadedWorkload, load
+from bakeoff.workloads.shape_functions import Counter
 
 
 @pytest.fixture
@@ -76,17 +78,17 @@ class Step:
 
     def __init__(self, loaded: LoadedWorkload, scenario: Scenario) -> None:
         """Take the file."""
-        self._loaded, self._scenario = loaded, scenario
+        self._kind = loaded.build.__globals__["KIND"]
+        self._step = stepping(loaded.build, loaded.size("full"), Counter(), trains=scenario == "train")
 
     def prepare(self, kind: str) -> str:
         """Return a batch, which is what the file does with it."""
         return kind
 
     def run(self, kind: str) -> None:
-        """Run the model, and in training the loss."""
-        self._loaded.build.__globals__["KIND"][:] = [kind]
-        trains = self._scenario == "train"
-        runs_over_shapes(self._loaded, self._loaded.size("full"), self._scenario, evaluates=not trains)
+        """Run the model, the same in each step."""
+        self._kind[:] = [kind]
+        self._step()
 
     def wait(self) -> None:
         """Be done at once."""
@@ -110,7 +112,7 @@ class Step:
 
 @pytest.mark.parametrize("scenario", ["train", "infer"])
 @pytest.mark.parametrize("command", ["fence", "measure_late"])
-@pytest.mark.parametrize("kind", ["neither", "more"])
+@pytest.mark.parametrize("kind", ["neither", "more", "less"])
 def test_lines_are_noted_behind_what_is_timed(
     trial: TrialSpec,
     loaded: LoadedWorkload,
@@ -119,7 +121,10 @@ def test_lines_are_noted_behind_what_is_timed(
     command: str,
     kind: str,
 ) -> None:
-    """A file that does more once it is timed is refused; lines of evaluation alone need not run in training."""
+    """A file that does more once it is timed, or less, is refused.
+
+    Not one whose model keeps something from its first step on; lines of evaluation alone need not run in training.
+    """
     timed = msgspec.structs.replace(trial, purpose="time", scenario=scenario, lines_sha256="")
     step: Any = Step(loaded, scenario)
     stepper = Stepper(step, ["neither"])
@@ -130,7 +135,8 @@ def test_lines_are_noted_behind_what_is_timed(
     monkeypatch.setattr(handlers.late, "reading", lambda *_: None)
     draft: Any = SimpleNamespace(put=lambda **_: None, append=lambda *_: None)
     asked = SimpleNamespace(lead=0, steps=2, seconds=0.0, limit=2)
-    with pytest.raises(ModelFileError, match=rf"line {MORE} runs here") if kind == "more" else nullcontext():
+    said = {"more": rf"line {MORE} runs here", "less": rf"line {LESS} does not run here"}
+    with pytest.raises(ModelFileError, match=said[kind]) if kind in said else nullcontext():
         getattr(handlers, command)(running, draft, asked)
 
 

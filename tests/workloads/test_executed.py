@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from bakeoff.spec.scenario import Scenario
 from bakeoff.workloads import likewise
 from bakeoff.workloads.executed import Expected, executed, expected, lines_sha256, unlike
 from bakeoff.workloads.load import LoadedWorkload, load
@@ -28,7 +29,7 @@ def build(nn, size):
     class Model(nn.Module):
         def __init__(self):
             super().__init__()
-            self.head = nn.Linear(3, 2)
+            self.head, self.kept = nn.Linear(3, 2), None
 
         def forward(self, x):
             if KIND == ["more"]:
@@ -37,6 +38,8 @@ def build(nn, size):
                 x = x + 0.0
             if size.batch_size not in KEPT:
                 KEPT[size.batch_size] = 1
+            if self.kept is None:
+                self.kept = 1 / size.batch_size
             if not nn.in_training(self):
                 return self.head(x * 1.0)
             return self.head(x)
@@ -78,16 +81,40 @@ def test_a_line_more_and_a_line_less_are_told(loaded: LoadedWorkload) -> None:
     assert found(loaded, "more") == f"line {MORE} runs here and not where the comparison was fixed"
 
 
-def test_a_step_of_training_owes_no_line_of_evaluation(loaded: LoadedWorkload) -> None:
-    """It may run them, and has to run none: what is timed is no evaluation."""
-    asked = expected(loaded, loaded.size("full"), "train", evaluates=False)
+@pytest.mark.parametrize("scenario", ["train", "infer"])
+def test_a_later_step_owes_no_line_of_evaluation_nor_one_that_fills_what_a_model_keeps(
+    loaded: LoadedWorkload, scenario: Scenario
+) -> None:
+    """It may run them, and has to run none; a first step has to run all, and a line more or less is told in either."""
+    asked = expected(loaded, loaded.size("full"), scenario)
     assert asked is not None
     with executed(loaded.build.__code__.co_filename) as lines:
-        likewise.runs_over_shapes(loaded, loaded.size("full"), "train", evaluates=False)
-    assert unlike(lines, asked) == ""
-    whole = expected(loaded, loaded.size("full"), "train")
-    assert whole is not None
-    assert unlike(lines, whole).endswith("does not run here, and did where the comparison was fixed")
+        likewise.runs_over_shapes(loaded, loaded.size("full"), scenario, lines.clear)
+    assert unlike(lines, asked, is_later=True) == ""
+    assert unlike(lines, asked).endswith("does not run here, and did where the comparison was fixed")
+    with executed(loaded.build.__code__.co_filename) as lines:
+        likewise.runs_over_shapes(loaded, loaded.size("full"), scenario)
+    assert unlike(lines, asked) == unlike(lines, asked, is_later=True) == ""
+    for kind, line in (("more", MORE), ("less", LESS)):
+        loaded.build.__globals__["KIND"][:] = [kind]
+        with executed(loaded.build.__code__.co_filename) as lines:
+            likewise.runs_over_shapes(loaded, loaded.size("full"), scenario, lines.clear)
+        assert unlike(lines, asked, is_later=True).startswith(f"line {line} ")
+
+
+def test_what_a_model_does_from_its_second_step_on_may_run(tmp_path: Path) -> None:
+    """Such a line is the other branch of one that fills what the model keeps."""
+    filled = "self.kept = 1 / size.batch_size\n"
+    text = FILE.replace(filled, f"{filled}            else:\n                KEPT[2] = 2\n")
+    (tmp_path / "asks.py").write_text(text)
+    loaded = load(tmp_path / "asks.py")
+    asked = expected(loaded, loaded.size("full"), "train")
+    assert asked is not None
+    with executed(loaded.build.__code__.co_filename) as lines:
+        likewise.runs_over_shapes(loaded, loaded.size("full"), "train", lines.clear)
+    assert unlike(lines, asked, is_later=True) == ""
+    line = text.splitlines().index("                KEPT[2] = 2") + 1
+    assert any(line in ran for ran in lines.values())
 
 
 def test_a_line_less_is_told(loaded: LoadedWorkload) -> None:
@@ -97,7 +124,7 @@ def test_a_line_less_is_told(loaded: LoadedWorkload) -> None:
 
 def test_what_is_compiled_or_called_by_another_name_is_passed_over() -> None:
     """Of a function that a compiler took over no line runs; one on a single line has none behind its first."""
-    asked = Expected(may={("forward", 10): {11, 12, 13}}, must={("forward", 10): {11, 12}})
+    asked = Expected(may={("forward", 10): {11, 12, 13}}, must={("forward", 10): {11, 12}}, must_later={})
     assert unlike({}, asked) == ""
     with executed(__file__) as lines:
         sorted([2, 1], key=lambda one: -one)

@@ -27,10 +27,11 @@ Lines = dict[tuple[str, int], set[int]]
 
 
 class Expected(NamedTuple):
-    """The lines of a file that may run, and those that have to."""
+    """The lines of a file that may run, and those that have to: in a model's first step, and in any later one."""
 
     may: Lines
     must: Lines
+    must_later: Lines
 
 
 @contextmanager
@@ -60,25 +61,36 @@ def executed(file: str) -> Iterator[Lines]:
         sys.settrace(None)
 
 
-def expected(loaded: LoadedWorkload, size: Size, scenario: Scenario, *, evaluates: bool = True) -> Expected | None:
+def expected(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> Expected | None:
     """Return the lines that build, forward pass and loss run over shapes; None where they cannot be run there.
 
     They are run twice: what a file keeps for itself the first time it does not make again, and either is the same work.
-    A step of training has to run no line of evaluation: `evaluates=False`.
+    So is what a model keeps: its later steps have to run no line that fills it, nor one of building or of evaluation.
     """
     file = loaded.build.__code__.co_filename
+    must: Lines = {}
+
+    def first_step_ends() -> None:
+        must.update(later)
+        later.clear()
+
     with executed(file) as first:
         is_run = runs_over_shapes(loaded, size, scenario)
-    with executed(file) as again:
-        is_run = is_run and runs_over_shapes(loaded, size, scenario, evaluates=evaluates)
-    if not is_run or not again:
+    with executed(file) as later:
+        is_run = is_run and runs_over_shapes(loaded, size, scenario, first_step_ends)
+    if not is_run or not must:
         return None
-    return Expected(may={name: first.get(name, set()) | again.get(name, set()) for name in first | again}, must=again)
+    may = {name: set().union(*(one.get(name, ()) for one in (first, must, later))) for name in first | must | later}
+    return Expected(may=may, must=must, must_later=later)
 
 
 def lines_sha256(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> str:
     """Return a hash of the lines that have to run, behind the version of Python, whose lines differ; empty for none."""
-    found = expected(loaded, size, scenario)
+    return sha256_of(expected(loaded, size, scenario))
+
+
+def sha256_of(found: Expected | None) -> str:
+    """Return the same of what was found."""
     if found is None:
         return ""
     told = repr(sorted((*name, sorted(lines)) for name, lines in found.must.items()))
@@ -91,14 +103,16 @@ def are_unlike(first: str, second: str) -> bool:
     return bool(version) and version == other and lines != others
 
 
-def unlike(found: Lines, asked: Expected) -> str:
+def unlike(found: Lines, asked: Expected, *, is_later: bool = False) -> str:
     """Return which line runs in a framework and not over shapes, or the other way round; empty where all are the same.
 
+    What was found is of a model's first step, or `is_later`.
     A function that no line of ran here may have been compiled, or be called by another name: nothing is said of it.
     """
+    must = asked.must_later if is_later else asked.must
     for name, lines in found.items():
         if name in asked.may and (more := lines - asked.may[name]):
             return f"line {min(more)} runs here and not where the comparison was fixed"
-        if less := asked.must.get(name, set()) - lines:
+        if less := must.get(name, set()) - lines:
             return f"line {min(less)} does not run here, and did where the comparison was fixed"
     return ""

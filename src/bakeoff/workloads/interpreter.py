@@ -208,15 +208,31 @@ def forward(
 
     The batch may be a shorter one, whose sequences have so many `entries`.
     """
+    return stepping(build, size, counter, trains=trains, entries=entries)()
+
+
+def stepping(
+    build: Callable[[Any, Size], Any],
+    size: Size,
+    counter: Counter,
+    *,
+    trains: bool,
+    entries: Mapping[str, int] | None = None,
+) -> Callable[[], Any]:
+    """Return what runs one model over shapes, as `forward` does, as often as it is called."""
     model = build(vocabulary(counter, trains=trains), size)
     counter.is_built, counter.is_cut = True, bool(entries)
     counter.held = frozenset(id(part) for _, part in plan.walk(model, ""))
     if counter.frozen:
         _name(model, counter)
     inputs = size.sample.cut(entries or {}).inputs
-    if size.collected:
-        _check_collected(model, on_shapes(inputs, size), size, counter)
-    return model(on_shapes(inputs | size.collected, size))
+
+    def step() -> Any:
+        if size.collected:
+            _check_collected(model, on_shapes(inputs, size), size, counter)
+        return model(on_shapes(inputs | size.collected, size))
+
+    return step
 
 
 def _name(model: Any, counter: Counter) -> None:

@@ -15,7 +15,7 @@ import msgspec
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.workloads.interpreter import forward, on_shapes, vocabulary
+from bakeoff.workloads.interpreter import on_shapes, stepping, vocabulary
 from bakeoff.workloads.losses import given_inputs
 from bakeoff.workloads.mistakes import contained
 from bakeoff.workloads.shape_functions import Counter
@@ -23,7 +23,7 @@ from bakeoff.workloads.shapes import in_loss
 from bakeoff.workloads.steady import noting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
@@ -82,13 +82,15 @@ def _rounded(found: re.Match[str]) -> str:
     return f"{float(found[0]):.6g}"
 
 
-def runs_over_shapes(loaded: LoadedWorkload, size: Size, scenario: Scenario, *, evaluates: bool = True) -> bool:
+def runs_over_shapes(
+    loaded: LoadedWorkload, size: Size, scenario: Scenario, before_next: Callable[[], None] | None = None
+) -> bool:
     """Run the model in evaluation and, in training, once more and the loss; return whether they came to their end.
 
-    A step of training by itself has no evaluation: `evaluates=False`.
+    With `before_next`, which is called between them, follows the next step of the same model.
     """
     try:
-        _run(loaded, size, scenario, evaluates=evaluates)
+        _run(loaded, size, scenario, before_next)
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - whatever a user's file raises, SystemExit among it
@@ -96,20 +98,33 @@ def runs_over_shapes(loaded: LoadedWorkload, size: Size, scenario: Scenario, *, 
     return True
 
 
-def _run(loaded: LoadedWorkload, size: Size, scenario: Scenario, *, evaluates: bool) -> None:
+def _run(loaded: LoadedWorkload, size: Size, scenario: Scenario, before_next: Callable[[], None] | None) -> None:
     """Run them; raise what the file raises."""
-    trains = SCENARIOS[scenario].trains and loaded.loss is not None
-    if evaluates or not trains:
-        forward(loaded.build, size, Counter(), trains=False)
-    if not trains or loaded.loss is None:
-        return
-    outputs = forward(loaded.build, size, Counter(), trains=True)
+    step = stepping(loaded.build, size, Counter(), trains=False)
+    step()
+    if SCENARIOS[scenario].trains and loaded.loss is not None:
+        step = _training(loaded, size)
+        step()
+    if before_next is not None:
+        before_next()
+        step()
+
+
+def _training(loaded: LoadedWorkload, size: Size) -> Callable[[], None]:
+    """Return what runs one model in training, and the loss."""
+    run = stepping(loaded.build, size, Counter(), trains=True)
     counter = Counter()
     counter.is_built = True
     inputs, targets = (on_shapes(arrays, size) for arrays in (size.sample.inputs | size.collected, size.sample.targets))
-    token = in_loss.set(size.batch_size)
-    try:
-        with contained():
-            given_inputs(loaded.loss)(vocabulary(counter, trains=True), outputs, targets, inputs)
-    finally:
-        in_loss.reset(token)
+    loss = given_inputs(loaded.loss)
+
+    def step() -> None:
+        outputs = run()
+        token = in_loss.set(size.batch_size)
+        try:
+            with contained():
+                loss(vocabulary(counter, trains=True), outputs, targets, inputs)
+        finally:
+            in_loss.reset(token)
+
+    return step

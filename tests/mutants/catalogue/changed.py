@@ -69,7 +69,7 @@ MUTANTS = [
     ),
     in_lines(
         "no worker looks at the lines that the workload's file runs",
-        [("self._why or unlike(self._lines, self._expected)", '""')],
+        [("self._why or unlike(self._lines, asked, is_later=self._is_later)", '""')],
         {OF_LINES: "test_a_line_more_is_refused_with_its_file"},
     ),
     in_handlers(
