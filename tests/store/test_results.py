@@ -274,3 +274,10 @@ def test_what_came_to_nothing_is_done_again_but_for_what_is_an_answer(record_of:
     trial = msgspec.structs.replace(record_of().trial, purpose=purpose)
     ends = get_args(TrialOutcome)
     assert {outcome for outcome in ends if is_done_again(record_of(trial=trial, outcome=outcome))} == again
+
+
+@pytest.mark.parametrize(("purpose", "is_again"), [("time", False), ("batch", True), ("program", True)])
+def test_a_round_whose_process_somebody_has_killed_is_counted(record_of: Any, purpose: Any, *, is_again: bool) -> None:
+    """As any that was lost; of a batch size it says nothing."""
+    trial = msgspec.structs.replace(record_of().trial, purpose=purpose)
+    assert is_done_again(record_of(trial=trial, outcome="killed", killed_by="other")) is is_again

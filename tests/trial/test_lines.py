@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from tests.workloads.test_executed import FILE, LESS, MORE
 
 from bakeoff.measure.clock import Stepper
+from bakeoff.spec import protocol
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.record import Compilation
 from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.store.files import TRIAL_FILE
-from bakeoff.trial import handlers, lines
+from bakeoff.trial import built, handlers, lines
 from bakeoff.trial.evidence import gather
 from bakeoff.trial.framework import import_engine
 from bakeoff.trial.inputs import Batches
@@ -28,6 +29,7 @@ from bakeoff.trial.lines import Watch
 from bakeoff.trial.model import make_model
 from bakeoff.trial.saved import SavedState
 from bakeoff.trial.tied import Ties
+from bakeoff.trial.worker import TrialProcess
 from bakeoff.workloads.executed import lines_sha256
 from bakeoff.workloads.interpreter import stepping
 from bakeoff.workloads.likewise import runs_over_shapes
@@ -190,3 +192,44 @@ def test_what_has_other_lines_for_a_reason_is_passed_over(
     if changes.pop("ready_made", False):
         monkeypatch.setattr(lines, "ready_made_name", lambda _: "resnet18")
     watched(msgspec.structs.replace(trial, **changes), loaded, "more").check()
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_another_batch_may_run_other_lines(
+    trial: TrialSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_own: bool
+) -> None:
+    """What was fixed is of the size's own batch, and is held to that one's lines."""
+    (tmp_path / "asks.py").write_text(FILE.replace('KIND == ["more"]', "size.batch_size == 3"))
+    loaded = load(tmp_path / "asks.py")
+    monkeypatch.setattr(lines, "loaded_of", lambda _: loaded)
+    own = loaded.size("full")
+    size = own if is_own else msgspec.structs.replace(own, batch_size=3)
+    fixed = lines_sha256(loaded, size, "train")
+    watch = Watch(msgspec.structs.replace(trial, batch_size=3, lines_sha256=fixed))
+    with nullcontext() if is_own else pytest.raises(ModelFileError, match="other lines of it run over shapes"):
+        watch.check()
+
+
+def test_a_timed_trial_looks_at_lines_behind_its_steps(
+    trial_of: Any, fake: Path, fakes_options: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not while what is timed is built or runs for the first time."""
+    seen: list[str] = []
+
+    class Looking(Watch):
+        @contextmanager
+        def noting(self) -> Iterator[None]:
+            seen.append("noting")
+            yield
+
+        def check(self) -> None:
+            seen.append("checked")
+
+    monkeypatch.setattr(built, "Watch", Looking)
+    worker = TrialProcess(trial_of(fake, **fakes_options), started_ns=123)
+    worker.start()
+    worker.obey(protocol.Build())
+    worker.obey(protocol.Warm(steps=2))
+    assert seen == []
+    worker.obey(protocol.Fence(lead=1, steps=2, seconds=0.0, limit=2))
+    assert seen == ["noting", "checked"]

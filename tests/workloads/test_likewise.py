@@ -108,6 +108,17 @@ def test_what_a_file_reads_elsewhere_counts(tmp_path: Path) -> None:
     assert len({*first, *declared}) == 4
 
 
+@pytest.mark.parametrize("one", ["np.zeros((2, 3), 'int32')", "np.zeros((3, 2), 'float32')"])
+def test_a_table_of_the_same_bytes_may_be_another_one(tmp_path: Path, one: str) -> None:
+    """By its type, or by its shape."""
+    found = set()
+    for table in (one, "np.zeros((2, 3), 'float32')"):
+        loaded = load(hashed(tmp_path, layers="self.t = nn.constant(np.load(__file__ + '.npy'))")[0])
+        np.save(f"{loaded.path}.npy", eval(table))  # noqa: S307 - of this test
+        found.add(numbers_sha256(loaded, loaded.size("full"), "train"))
+    assert len(found - {""}) == 2
+
+
 def test_what_cannot_be_run_on_the_sizes_own_batch_is_held_to_nothing(tmp_path: Path) -> None:
     """The batch that is asked for may be another one."""
     path, none = hashed(tmp_path, forward="assert False")
