@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -103,20 +103,19 @@ def _run(loaded: LoadedWorkload, size: Size, scenario: Scenario, before_next: Ca
     step = stepping(loaded.build, size, Counter(), trains=False)
     step()
     if SCENARIOS[scenario].trains and loaded.loss is not None:
-        step = _training(loaded, size)
+        step = _training(loaded, given_inputs(loaded.loss), size)
         step()
     if before_next is not None:
         before_next()
         step()
 
 
-def _training(loaded: LoadedWorkload, size: Size) -> Callable[[], None]:
+def _training(loaded: LoadedWorkload, loss: Callable[..., Any], size: Size) -> Callable[[], None]:
     """Return what runs one model in training, and the loss."""
     run = stepping(loaded.build, size, Counter(), trains=True)
     counter = Counter()
     counter.is_built = True
     inputs, targets = (on_shapes(arrays, size) for arrays in (size.sample.inputs | size.collected, size.sample.targets))
-    loss = given_inputs(loaded.loss)
 
     def step() -> None:
         outputs = run()
