@@ -34,13 +34,14 @@ if TYPE_CHECKING:
     from bakeoff.spec.workload import Size
     from bakeoff.workloads.load import LoadedWorkload
 
+    Build = Callable[[Any, Size], Any]
+    Entries = Mapping[str, int]
+    Step = Callable[[], Any]
 
 _LAYERS = (*shape_layers.LAYERS, *shape_maps.LAYERS, *shape_recurrent.LAYERS)
 
 
-def check_model(
-    loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapping[str, int] | None = None
-) -> None:
+def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Entries | None = None) -> None:
     """Run a workload's model and loss over shapes; raise ModelFileError, with the line, for what cannot be.
 
     The batch may be a shorter one, whose sequences have so many `entries`.
@@ -48,7 +49,7 @@ def check_model(
     check_drawing(loaded.build.__code__.co_filename, lambda: _check(loaded, size, scenario, entries))
 
 
-def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapping[str, int] | None) -> None:
+def _check(loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Entries | None) -> None:
     """Run model and loss; at the size's own lengths twice more, since a step may be another one than the one before."""
     parameters = plan.parameters(loaded.build, size)
     path = loaded.build.__code__.co_filename
@@ -101,7 +102,7 @@ def _in_loss(path: str, size: Size) -> Iterator[None]:
         in_loss.reset(token)
 
 
-def _check_one_sample(build: Callable[[Any, Size], Any], size: Size, at: str, outputs: Any) -> None:
+def _check_one_sample(build: Build, size: Size, at: str, outputs: Any) -> None:
     """Raise ModelFileError where the outputs have another axis that counts samples: no loss is one sample's then."""
     single = msgspec.structs.replace(size, batch_size=1)
     try:
@@ -132,7 +133,7 @@ def _check_loss(found: Any, at: str, *, is_partly_frozen: bool) -> None:
         raise ModelFileError(msg)
 
 
-def _check_forward(build: Callable[[Any, Size], Any], size: Size, at: str, *, trains: bool) -> None:
+def _check_forward(build: Build, size: Size, at: str, *, trains: bool) -> None:
     """Run a model twice; raise UnsteadyError where the second step would be another one."""
     path = build.__code__.co_filename
     counter = Counter()
@@ -196,30 +197,13 @@ def _check_groups(loaded: LoadedWorkload, parameters: list[str]) -> None:
 
 
 @contained()
-def forward(
-    build: Callable[[Any, Size], Any],
-    size: Size,
-    counter: Counter,
-    *,
-    trains: bool,
-    entries: Mapping[str, int] | None = None,
-) -> Any:
-    """Return the outputs of a model over shapes, on a batch of this size; raises whatever the model does.
-
-    The batch may be a shorter one, whose sequences have so many `entries`.
-    """
+def forward(build: Build, size: Size, counter: Counter, *, trains: bool, entries: Entries | None = None) -> Any:
+    """Return the outputs of a model over shapes, on such a batch; raises whatever the model does."""
     return stepping(build, size, counter, trains=trains, entries=entries)()
 
 
-def stepping(
-    build: Callable[[Any, Size], Any],
-    size: Size,
-    counter: Counter,
-    *,
-    trains: bool,
-    entries: Mapping[str, int] | None = None,
-) -> Callable[[], Any]:
-    """Return what runs one model over shapes, as `forward` does, as often as it is called."""
+def stepping(build: Build, size: Size, counter: Counter, *, trains: bool, entries: Entries | None = None) -> Step:
+    """Return what runs one model over shapes, on a batch whose sequences have so many `entries`, whenever called."""
     model = build(vocabulary(counter, trains=trains), size)
     counter.is_built, counter.is_cut = True, bool(entries)
     counter.held = frozenset(id(part) for _, part in plan.walk(model, ""))
@@ -299,7 +283,7 @@ def _one_or_named(arrays: dict[str, Shape]) -> Shape | dict[str, Shape]:
     return next(iter(arrays.values())) if len(arrays) == 1 else _NamedArrays(arrays)
 
 
-def _forward_at(build: Callable[[Any, Size], Any], size: Size) -> str:
+def _forward_at(build: Build, size: Size) -> str:
     """Return the file and the line of a model's own forward, as every mistake in it begins.
 
     Raises ModelFileError for a forward that does not take the inputs alone.
