@@ -196,12 +196,12 @@ def _check_groups(loaded: LoadedWorkload, parameters: list[str]) -> None:
         raise ModelFileError(msg)
 
 
-@contained()
 def forward(build: Build, size: Size, counter: Counter, *, trains: bool, entries: Entries | None = None) -> Any:
     """Return the outputs of a model over shapes, on such a batch; raises whatever the model does."""
     return stepping(build, size, counter, trains=trains, entries=entries)()
 
 
+@contained()
 def stepping(build: Build, size: Size, counter: Counter, *, trains: bool, entries: Entries | None = None) -> Step:
     """Return what runs one model over shapes, on a batch whose sequences have so many `entries`, whenever called."""
     model = build(vocabulary(counter, trains=trains), size)
@@ -216,7 +216,7 @@ def stepping(build: Build, size: Size, counter: Counter, *, trains: bool, entrie
             _check_collected(model, on_shapes(inputs, size), size, counter)
         return model(on_shapes(inputs | size.collected, size))
 
-    return step
+    return contained()(step)
 
 
 def _name(model: Any, counter: Counter) -> None:
