@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bakeoff.spec.errors import ModelFileError, UnknownNameError, UsageError
+from bakeoff.store.layers import write_layer
 from bakeoff.workloads import plan
-from bakeoff.workloads.alone import call_of, text_of, written
+from bakeoff.workloads.alone import call_of, text_of
 from bakeoff.workloads.interpreter import check_model
 from bakeoff.workloads.load import load
 
@@ -73,7 +74,7 @@ def test_a_part_has_the_shapes_that_it_has_in_the_whole(
     model: Path, path: str, inputs: dict[str, tuple[int, ...]], output: tuple[int, ...], own: set[str]
 ) -> None:
     """What depends on parameters before it has a gradient alone, too; a flattened map is flattened there."""
-    alone = load(written(str(model), path, model.parent))
+    alone = load(write_layer(str(model), path, model.parent))
     size = alone.workload.sizes["full"]
     assert {name: one.shape for name, one in size.inputs.items()} == inputs
     assert size.targets["y"].shape == output
@@ -83,7 +84,7 @@ def test_a_part_has_the_shapes_that_it_has_in_the_whole(
 
 def test_it_is_named_by_the_whole_and_its_path(model: Path) -> None:
     """Its data are drawn, its optimiser is the whole's, and no pattern of names is left that names nothing."""
-    alone = load(written(str(model), "stages.0", model.parent))
+    alone = load(write_layer(str(model), "stages.0", model.parent))
     assert (alone.workload.name, alone.path.name) == ("parts-stages-0", "parts-stages-0.py")
     assert alone.workload.data == ("synthetic",)
     assert alone.workload.optimizer is not None
@@ -121,7 +122,7 @@ def test_inputs_that_no_data_source_can_draw_are_refused() -> None:
 
 def test_a_whole_that_has_changed_is_another(model: Path) -> None:
     """A part's file holds the hash of the file that it was taken from."""
-    file = written(str(model), "head", model.parent)
+    file = write_layer(str(model), "head", model.parent)
     model.write_text(MODEL.replace("0.1", "0.2"), encoding="utf-8")
     with pytest.raises(ModelFileError, match="has changed since head was taken from it"):
         load(file)
@@ -138,12 +139,12 @@ def test_nothing_outside_of_the_results_is_written(model: Path, tmp_path: Path, 
     if what == "link of the folder":
         layers.symlink_to(theirs)
         with pytest.raises(UsageError, match="layers is a link, and links are not followed: remove it, or name"):
-            written(str(model), "hidden", results)
+            write_layer(str(model), "hidden", results)
     else:
         layers.mkdir()
         place = layers / "parts-hidden.py"
         place.symlink_to(theirs / "parts-hidden.py") if what == "link" else os.mkfifo(place)
-        assert written(str(model), "hidden", results) == place
+        assert write_layer(str(model), "hidden", results) == place
         assert place.read_text() == text_of(load(str(model)), "hidden")
         assert list(layers.iterdir()) == [place]
     assert (theirs / "parts-hidden.py").read_text() == "precious"

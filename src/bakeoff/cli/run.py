@@ -87,12 +87,12 @@ def _of_layer(request: "Request", layer: str | None, *, dry_run: bool) -> "Reque
     import msgspec
 
     from bakeoff.race.checks import results_folder
-    from bakeoff.workloads.alone import written
+    from bakeoff.store.layers import write_layer
 
     if dry_run:
         msg = "--dry-run writes nothing, and --layer writes a workload's file: leave one of them out"
         raise UsageError(msg)
-    file = written(request.workload, layer, results_folder(request.results))
+    file = write_layer(request.workload, layer, results_folder(request.results))
     return msgspec.structs.replace(request, workload=str(file))
 
 

@@ -6,7 +6,6 @@ where neighbours find their inputs in the cache.
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,15 +22,11 @@ from bakeoff.workloads.shapes import MAP_AXES, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from bakeoff.workloads.load import LoadedWorkload
 
 WHOLE_SIZE = "size_of_the_whole"
 """The key in a size's config that names the size of the whole model."""
-
-LAYERS_FOLDER = "layers"
-"""Of a results directory: the files of parts that were raced alone."""
 
 OUTPUT = "y"
 
@@ -67,30 +62,6 @@ def text_of(loaded: LoadedWorkload, path: str) -> str:
         "from bakeoff.workloads.alone import layer_alone\n\n"
         f"WORKLOAD, build, loss = layer_alone(\n    {str(loaded.path)!r},\n    {path!r},\n    {loaded.sha256!r},\n)\n"
     )
-
-
-def written(whole: str, path: str, folder: Path) -> Path:
-    """Write the workload's file of the part at a path into a folder of a folder; raise where it cannot be alone.
-
-    What is there is replaced whole, and a link never followed. Raises UsageError where it cannot be written.
-    """
-    loaded = load(whole)
-    text = text_of(loaded, path)
-    file = folder / LAYERS_FOLDER / f"{name_of(loaded, path)}.py"
-    try:
-        file.parent.mkdir(exist_ok=True)
-        if file.parent.is_symlink():
-            msg = f"{file.parent} is a link, and links are not followed: remove it, or name another folder by --results"
-            raise UsageError(msg)
-        fresh = file.with_name(f".{file.name}.{os.getpid()}")
-        fresh.unlink(missing_ok=True)
-        with fresh.open("x", encoding="utf-8") as written_to:
-            written_to.write(text)
-        fresh.replace(file)
-    except OSError as error:
-        msg = f"{file} cannot be written: {error.strerror}; name another results directory by --results DIR"
-        raise UsageError(msg) from error
-    return file
 
 
 def layer_alone(
