@@ -106,6 +106,14 @@ def test_pairs_are_counted_from_whole_passes() -> None:
     assert (whole.steps, whole.pairs) == (16, selftest.SIZES.fewest_pairs)
 
 
+@pytest.mark.parametrize(
+    ("step_s", "steps"), [(5.0, 10), (0.005, 20), (0.002, 40), (0.001, 40), (1e-4, 100), (1e-5, 1000), (1e-9, 1000)]
+)
+def test_a_session_of_a_profiler_lasts_long_enough(step_s: float, steps: int) -> None:
+    """What lies before its first operator is the same for ten steps and a thousand: honest ones of 10 us failed."""
+    assert selftest.timer_plan(step_s).profiled_steps == steps
+
+
 @pytest.mark.parametrize("other", [{"batch_size": 4}, {"scenario": "infer"}, {"size": "full"}])
 def test_a_test_of_other_work_does_not_hold(race: Race, other: dict[str, Any]) -> None:
     """A clock that was shown to be right in one step is tested again with another batch, scenario or size."""

@@ -40,7 +40,7 @@ class SelftestSizes(msgspec.Struct, frozen=True, kw_only=True):
     """A single block lasts about this long: far above what it costs to start and to stop the clock, and short, because
     many short pairs tell more than few long ones of the same sum."""
     block_limit: int = 1000
-    """Steps of a single block at most: where nothing is waited for, steps look much shorter than they are."""
+    """Steps of a block or session at most: where nothing is waited for, steps look much shorter than they are."""
     pairs_s: float = 1.5
     """All pairs of a pass last about this long."""
     most_pairs: int = 24
@@ -54,7 +54,10 @@ class SelftestSizes(msgspec.Struct, frozen=True, kw_only=True):
     profiled_fewest: int = 10
     """Steps of a session, so that a part of one step is small."""
     profiled_most: int = 40
-    """Steps of a session: every operator is an event to be kept and read."""
+    """Steps of a session: every operator is an event to be kept and read; shorter steps, of few, may be more."""
+    profiled_least_s: float = 0.01
+    """A session lasts about this long at least: what lies before its first operator takes PyTorch 0.1 ms, whatever
+    comes behind it, which is more than is allowed of 40 steps of 10 us."""
     passes: int = 3
     """After so many, or where so many would not tell either, the machine is too busy for an answer."""
 
@@ -128,7 +131,8 @@ def _passes(session: Session) -> None:
 
 def timer_plan(step_s: float, whole: Callable[[int], int] = int) -> CheckTimer:
     """Return the sizes of one pass for steps of this length; `whole` makes a block's steps more, if need be."""
-    profiled = min(SIZES.profiled_most, max(SIZES.profiled_fewest, math.ceil(SIZES.profiled_s / step_s)))
+    many = max(SIZES.profiled_most, min(SIZES.block_limit, math.ceil(SIZES.profiled_least_s / step_s)))
+    profiled = min(many, max(SIZES.profiled_fewest, math.ceil(SIZES.profiled_s / step_s)))
     steps = whole(min(SIZES.block_limit, math.ceil(SIZES.block_s / step_s)))
     pairs = math.ceil(SIZES.pairs_s / (3 * steps * step_s))
     return CheckTimer(
