@@ -72,7 +72,8 @@ def check_likewise(loaded: LoadedWorkload, size: Size, scenario: Scenario, befor
         msg = (
             f"the workload's file {loaded.path} makes other layers or computes something else in this process than "
             "where the comparison was fixed, and a model is the same for all: it must not ask which framework, "
-            "process, environment, clock or version it runs with, nor go by the order of a set"
+            "process, environment, clock or version it runs with, nor go by the order of a set or by what an earlier "
+            "pass left in the file"
         )
         raise ModelFileError(msg)
 
