@@ -127,8 +127,7 @@ def _is_calm(reading: LateReading) -> bool:
 
 
 def _name(state: RaceState, record: Record, until: int) -> str:
-    """Return the name of a reading: all that it could depend on, the data that it trains on, too."""
+    """Return the name of a reading: all that it could depend on, the data and constants that it trains with, too."""
     comparison = state.comparison
-    return digest(
-        [*setting_of(record, MEASURING), record.clock, comparison.data.sha256, comparison.procedure.seed, until]
-    )
+    trained = [comparison.data.sha256, comparison.numbers_sha256, comparison.procedure.seed]
+    return digest([*setting_of(record, MEASURING), record.clock, *trained, until])
