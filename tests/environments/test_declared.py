@@ -8,6 +8,7 @@ import pytest
 
 from bakeoff.environments import declared
 from bakeoff.spec.errors import UnavailableError, UnknownNameError
+from bakeoff.spec.options import inherited
 
 DECLARATION = """
 name = "{name}"
@@ -36,6 +37,21 @@ def test_shipped_frameworks_are_found_by_location() -> None:
     assert folders <= set(found)
     assert {"fake"} <= folders
     assert not [framework.problem for framework in found.values() if framework.problem]
+
+
+@pytest.mark.parametrize("name", ["JAX_DEFAULT_PRNG_IMPL", "JAX_DEBUG_INFS", "JAX_OPTIMIZATION_LEVEL"])
+def test_what_changes_a_step_of_jax_is_watched(name: str) -> None:
+    """By such a variable a certificate's trial and a round that is added in another shell would be two programs."""
+    assert inherited(declared.framework("jax").info.watched, {name: "1"}) == {name: "1"}
+
+
+def test_nothing_is_watched_that_some_trials_of_a_contender_set() -> None:
+    """Where a user sets it, too, its trials would seem to have been run in two environments, and none could go on."""
+    for framework in declared.frameworks().values():
+        cache = framework.info.cache
+        always = {one.name for one in framework.info.variables if not one.when}
+        some = {one.name: "" for one in (cache.variables if cache else ()) if one.name not in always}
+        assert inherited(framework.info.watched, some) == {}
 
 
 @pytest.mark.parametrize(
