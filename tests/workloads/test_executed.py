@@ -11,7 +11,7 @@ import pytest
 
 from bakeoff.spec.scenario import Scenario
 from bakeoff.workloads import likewise
-from bakeoff.workloads.executed import Expected, executed, expected, lines_sha256, unlike
+from bakeoff.workloads.executed import Expected, Lines, executed, expected, lines_sha256, unlike
 from bakeoff.workloads.load import LoadedWorkload, load
 
 FILE = """
@@ -128,11 +128,23 @@ def test_what_is_compiled_or_called_by_another_name_is_passed_over() -> None:
     assert unlike({}, asked) == ""
     with executed(__file__) as lines:
         sorted([2, 1], key=lambda one: -one)
-    assert lines == {}
+    assert not any(lines.values())
+    assert unlike(lines, asked) == ""
     assert unlike({("resumed_in_forward", 12): {12, 99}}, asked) == ""
     assert unlike({("forward", 10): {11, 12}}, asked) == ""
     assert unlike({("forward", 10): {11, 13}}, asked).startswith("line 12 does not")
     assert unlike({("forward", 10): {11, 12, 14}}, asked).startswith("line 14 runs here")
+
+
+def test_a_function_that_a_compiler_splits_is_the_same_work() -> None:
+    """It compiles all but a call, as of a logger, and the rest as a function of its own; a line more is told."""
+    lines = {("forward", 10): {11, 12, 13}}
+    asked = Expected(may=lines, must=lines, must_later=lines)
+    rest: Lines = {("torch_dynamo_resume_in_forward_at_12", 12): set()}
+    assert unlike({("forward", 10): {12}} | rest, asked) == ""
+    assert unlike({("forward", 10): {12, 14}} | rest, asked).startswith("line 14 runs here")
+    assert unlike({("forward", 10): {12}, ("resume_in_other_at_12", 12): set()}, asked).startswith("line 11 does not")
+    assert unlike({("forward", 10): {12}, ("resume_in_forward_at_20", 20): set()}, asked).startswith("line 11 does not")
 
 
 def test_what_cannot_be_run_over_shapes_is_not_held(loaded: LoadedWorkload) -> None:
