@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bakeoff.frameworks.dropping import drops
+from bakeoff.frameworks.scopes import vocabulary
 from bakeoff.spec.trial import KINDS, Purpose, TrialSpec
 from bakeoff.store.files import TRIAL_FILE
 from bakeoff.trial.draws import fixed_normal
@@ -49,6 +50,20 @@ def test_what_drops_nothing_in_the_certificate_says_what_it_stands_for(trial_of:
     assert made.drop.rate == made.none.rate == 0.0
     assert [drops(one, one.rate) for one in (made.drop, made.none)] == [True, False]
     assert not drops(None, 0.0)
+
+
+def test_a_file_may_keep_what_it_makes_by_nn(trial_of: Any, tmp_path: Path) -> None:
+    """Its classes, say: a certificate's vocabulary is the key of a cache, as a framework's module is."""
+    path = tmp_path / "kept.py"
+    text = Path(load("mlp-mnist").path).read_text()
+    kept = "\n\nimport functools\n\n\n@functools.cache\ndef base(nn):\n    return nn.Module\n"
+    path.write_text(text.replace("(nn.Module)", "(base(nn))") + kept)
+    written = msgspec.json.decode((trial_of(Path("fake")) / TRIAL_FILE).read_bytes(), type=TrialSpec)
+    trial = msgspec.structs.replace(
+        written, workload_path=str(path), workload_sha256=load(path).sha256, purpose="certify"
+    )
+    model = make_model(trial)
+    assert model.build(vocabulary(plan._VOCABULARY, {}), model.size)
 
 
 class InNumPy:

@@ -191,6 +191,11 @@ def test_inference_is_run_twice_too(tmp_path: Path) -> None:
             "top": "from functools import lru_cache\n@lru_cache\ndef half(n): return n / 2",
             "loss": "value = value * half(1)",
         },
+        {
+            "top": "from functools import cache\n@cache\ndef act(nn): return nn.tanh",
+            "forward": "last = act(nn)(last)",
+            "loss": "value = value + act(nn)(value)",
+        },
     ],
 )
 def test_what_is_the_same_in_each_step_passes(tmp_path: Path, parts: dict[str, str]) -> None:

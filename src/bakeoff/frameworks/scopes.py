@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import wraps
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bakeoff.frameworks.tracing import FUNCTION, LAYER, OPTIMIZER, WHOLE
-from bakeoff.spec.vocabulary import FUNCTIONS, VOCABULARY
+from bakeoff.spec.vocabulary import FUNCTIONS, VOCABULARY, GivenNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -48,10 +47,10 @@ def layer(path: str) -> str:
     return LAYER + (path or WHOLE)
 
 
-def vocabulary(nn: Any, changed: Mapping[str, Any]) -> SimpleNamespace:
+def vocabulary(nn: Any, changed: Mapping[str, Any]) -> GivenNames:
     """Return the vocabulary with some names changed; the framework's own module stays as it is."""
     names = {name: getattr(nn, name) for name in VOCABULARY if hasattr(nn, name)}
-    return SimpleNamespace(**names | dict(changed))
+    return GivenNames(**names | dict(changed))
 
 
 def functions(nn: Any, scope: Opener) -> dict[str, Callable[..., Any]]:

@@ -39,6 +39,21 @@ take. Choose the argument, not the result: sqrt(where(less(0, x), x, 1.0)).
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+
+class GivenNames(SimpleNamespace):
+    """What a model is given as `nn` where that is no framework's module; as one, it can be the key of a cache."""
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether it is the same object."""
+        return self is other
+
+    def __hash__(self) -> int:  # type: ignore[override]  # SimpleNamespace has none
+        """Return the hash of an object."""
+        return object.__hash__(self)
+
+
 LAYERS: dict[str, str] = {
     "Module": "Base class: layers are attributes set in __init__, computation is forward(self, x, ...).",
     "ModuleList": "ModuleList(modules): layers in a list, iterable and indexable.",

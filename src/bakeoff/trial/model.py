@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,7 +12,7 @@ from bakeoff.frameworks.engine import Model
 from bakeoff.spec.metric import MetricReading
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import KINDS
-from bakeoff.spec.vocabulary import DROPPING, VOCABULARY
+from bakeoff.spec.vocabulary import DROPPING, VOCABULARY, GivenNames
 from bakeoff.store.fingerprints import check_unchanged
 from bakeoff.trial.draws import fixed_normal
 from bakeoff.trial.ready_made import ready_made_name
@@ -82,7 +81,7 @@ def _with_fixed_draws(build: Callable[[Any, Any], Any], own: tuple[str, ...]) ->
         dropping = {name: partial(_checked, names[name]) for name in DROPPING if name in names}
         # The plan, which counts over shapes, has its own layers alone.
         layers = {name: layer for name, layer in getattr(nn, "reference_layers", {}).items() if name in own}
-        return build(SimpleNamespace(**names | layers | dropping | {"RandomNormal": fixed_normal(nn)}), size)
+        return build(GivenNames(**names | layers | dropping | {"RandomNormal": fixed_normal(nn)}), size)
 
     return build_with
 

@@ -5,11 +5,11 @@ A network is built by the very function that frameworks build it by, so that wha
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bakeoff.spec.vocabulary import GivenNames
 from bakeoff.workloads import layers, plan
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _leaky_relu(x: Any, slope: float) -> Any:
     return np.where(x > 0, x, slope * x)
 
 
-VOCABULARY = SimpleNamespace(
+VOCABULARY = GivenNames(
     Module=_Module,
     ModuleList=plan.ModuleList,
     Linear=_Linear,

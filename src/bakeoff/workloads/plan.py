@@ -7,11 +7,10 @@ before any framework starts, and so that all frameworks get the same weights und
 from __future__ import annotations
 
 import zlib
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bakeoff.spec.errors import ModelFileError
-from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
+from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES, GivenNames
 from bakeoff.workloads import layers, layers_maps, layers_recurrent
 from bakeoff.workloads.layers import Array, Dropout, Layer, Parameter, RandomNormal, constant
 from bakeoff.workloads.mistakes import told
@@ -240,7 +239,7 @@ def _only_in_forward(name: str) -> Callable[..., Any]:
     return function
 
 
-class Vocabulary(SimpleNamespace):
+class Vocabulary(GivenNames):
     """What a model is given as `nn`; it stays as it is."""
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
