@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ from bakeoff.cluster.collect import gather, reason_of
 from bakeoff.cluster.controller import Task
 from bakeoff.cluster.profile import read as profile_of
 from bakeoff.cluster.states import ElementState
+from bakeoff.cluster.submitting import hand_over
 from bakeoff.spec.errors import StoreError
 from bakeoff.store import studies
 from bakeoff.store.locks import locked
@@ -81,6 +83,19 @@ def test_an_elements_time_is_that_of_all_of_its_attempts(tmp_path: Path) -> None
     assert ElementState(attempts=attempts).seconds == 90.0
     (tmp_path / "log").write_text("\n".join(map(str, range(50))))
     assert states.end_of(tmp_path / "log").splitlines() == [str(line) for line in range(30, 50)]
+
+
+@pytest.mark.parametrize("content", [b'["job.s', b"[1]", b"[]", b"\xff", None])
+def test_a_damaged_list_of_scripts_is_told(tmp_path: Path, content: bytes | None) -> None:
+    """Whatever stands there, or a pipe that would be waited for: nothing is handed to Slurm."""
+    folder, plan = plans.begin(tmp_path, planned(profile_of(None)))
+    listed = folder / "slurm/scripts.json"
+    if content is None:
+        os.mkfifo(listed)
+    else:
+        listed.write_bytes(content)
+    with pytest.raises(StoreError, match=r"scripts\.json"):
+        hand_over(folder, plan)
 
 
 def test_unknown_work_in_an_array_keeps_its_hour() -> None:

@@ -13,7 +13,7 @@ from bakeoff.cluster.plans import FOLDER, SCRIPT, Submission, note_submissions, 
 from bakeoff.cluster.status import WAITS, status_of
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.files import write_atomically
-from bakeoff.store.reading import read_named
+from bakeoff.store.reading import read_as, read_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,9 +61,7 @@ def hand_over(folder: Path, plan: JobPlan) -> list[Submission]:
     if not wanted:
         msg = f"nothing of {folder.name} is left to submit: all its comparisons are done, running or waiting"
         raise UsageError(msg)
-    paths = [
-        Path(path) for path in msgspec.json.decode((folder / FOLDER / "scripts.json").read_bytes(), type=list[str])
-    ]
+    paths = _scripts_of(folder, plan)
     new: list[Submission] = []
     for path, elements in _by_script(paths, plan, wanted):
         for offset, tasks in chunks(elements, controller.longest_array() if len(elements) > 1 else 1):
@@ -75,6 +73,16 @@ def hand_over(folder: Path, plan: JobPlan) -> list[Submission]:
             # Noted at once: an array that Slurm has and nobody knows of would run unseen.
             note_submissions(folder, [*before, *new])
     return new
+
+
+def _scripts_of(folder: Path, plan: JobPlan) -> list[Path]:
+    """Return the scripts that were written for a plan; raise StoreError where their list is damaged."""
+    file = folder / FOLDER / "scripts.json"
+    paths = [Path(path) for path in read_as(list[str], file)]
+    if len(paths) != (len(plan.elements) if plan.unpaired else 1):
+        msg = f"{file} is damaged: it does not name the scripts of this plan"
+        raise StoreError(msg)
+    return paths
 
 
 def end_jobs(folder: Path) -> list[str]:
