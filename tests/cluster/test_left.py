@@ -85,6 +85,16 @@ def test_an_elements_time_is_that_of_all_of_its_attempts(tmp_path: Path) -> None
     assert states.end_of(tmp_path / "log").splitlines() == [str(line) for line in range(30, 50)]
 
 
+def test_no_link_in_the_place_of_a_log_is_followed(tmp_path: Path) -> None:
+    """A study's folder may be a stranger's, and what lies elsewhere on this machine is not shown."""
+    (tmp_path / "secret").write_text("mine alone")
+    log = tmp_path / "study/slurm/logs/7_0.log"
+    log.parent.mkdir(parents=True)
+    log.symlink_to(tmp_path / "secret")
+    assert states.log_of(tmp_path / "study", "7_0") is None
+    assert states.end_of(log) == ""
+
+
 @pytest.mark.parametrize("content", [b'["job.s', b"[1]", b"[]", b"\xff", None])
 def test_a_damaged_list_of_scripts_is_told(tmp_path: Path, content: bytes | None) -> None:
     """Whatever stands there, or a pipe that would be waited for: nothing is handed to Slurm."""

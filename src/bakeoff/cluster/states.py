@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from bakeoff.cluster.plans import FOLDER, LOGS
+from bakeoff.spec.bounded import opened
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.study import Point
 from bakeoff.store.files import write_json
@@ -87,9 +89,9 @@ def write(folder: Path, element: int, state: ElementState) -> None:
 
 
 def log_of(folder: Path, task: str) -> Path | None:
-    """Return the log of a task; None where it has none."""
+    """Return the log of a task; None where it has none, or a link in its place."""
     path = folder / FOLDER / LOGS / f"{task}.log"
-    return path if task and path.is_file() else None
+    return path if task and path.is_file() and not path.is_symlink() else None
 
 
 def end_of(log: Path | None) -> str:
@@ -97,9 +99,9 @@ def end_of(log: Path | None) -> str:
     if log is None:
         return ""
     try:
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - _LOG_BYTES))
+        with opened(log) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _LOG_BYTES))
             text = file.read(_LOG_BYTES).decode(errors="replace")
-    except OSError:
+    except (OSError, StoreError):
         return ""
     return "\n".join(text.rstrip().splitlines()[-LOG_LINES:])
