@@ -38,6 +38,13 @@ def test_the_end_is_kept_until_it_is_forgotten(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["a" * 255, "\u00e4" * 127])
+def test_a_name_may_be_as_long_as_file_systems_allow(tmp_path: Path, name: str) -> None:
+    """The temporary file that takes its place in the end has no longer one."""
+    files.write_atomically(tmp_path / name, b"whole")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 @pytest.mark.parametrize("digit", range(0, 2400, 97))
 def test_no_changed_byte_is_overlooked(tmp_path: Path, record_of: Any, digit: int) -> None:
     """Whatever byte of a record is changed, it is damaged, and the message names the file."""

@@ -39,6 +39,10 @@ EARLIER_FILE = "record.earlier.json"
 """Of a trial that came to nothing and was done again when its comparison went on."""
 
 
+_MOST_NAME_BYTES = 200
+"""Of the name of a temporary file, which begins as the one that it replaces."""
+
+
 class _Sealed(msgspec.Struct, frozen=True):
     """A record with the SHA-256 of its bytes."""
 
@@ -54,7 +58,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """
     try:
         make_folder(path.parent, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        # A name may have 255 bytes, and what mkstemp adds counts, too.
+        begin = os.fsdecode(os.fsencode(path.name)[:_MOST_NAME_BYTES])
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{begin}.")
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
