@@ -387,6 +387,7 @@ def test_build_is_no_function(file: Any) -> None:
             "a class stands where one of its values belongs; call it",
         ),
         ('name="mine"', 'name="My Model"', "name is 'My Model'"),
+        ('"one layer"', r'"one \ud800 layer"', r"one of its texts holds '\ud800', which is half a character"),
         ("WORKLOAD = Workload(", "WORKLOAD = dict(", "it must be a bakeoff.spec.workload.Workload"),
     ],
 )

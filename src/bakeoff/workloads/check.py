@@ -49,10 +49,23 @@ def check_fields(path: Path, declared: Any) -> Workload:
     except (msgspec.ValidationError, TypeError) as error:
         msg = f"{path}: WORKLOAD: {_in_words(str(error))}{_valid(str(error))}"
         raise ModelFileError(msg) from error
+    _check_text(path, workload)
     if faults := list(_faults(workload)):
         msg = "\n".join(f"{path}: WORKLOAD: {fault}" for fault in faults)
         raise ModelFileError(msg)
     return workload
+
+
+def _check_text(path: Path, workload: Workload) -> None:
+    """Raise ModelFileError for half a character, which no file and no record can hold."""
+    try:
+        msgspec.json.encode(workload)
+    except UnicodeEncodeError as error:
+        half = error.object[error.start : error.end]
+        msg = (
+            f"{path}: WORKLOAD: one of its texts holds {half!r}, which is half a character and in no text: take it out"
+        )
+        raise ModelFileError(msg) from error
 
 
 def _plain(value: Any) -> Any:
