@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -300,6 +301,28 @@ def test_a_lower_limit_of_recursion_is_the_files_own(cli: Cli, tmp_path: Path) -
     before = sys.getrecursionlimit()
     said = cli("run", "mine.py", "fake", *FEW, "--dry-run")
     assert (said.code, sys.getrecursionlimit()) == (0, before), said.err
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "import builtins; del builtins.__import__",
+        "import sys; sys.executable = None",
+        "import sys; sys.meta_path.clear()",
+        "import sys; del sys.modules['re']",
+        "import time; time.monotonic = lambda: 'now'",
+    ],
+)
+@pytest.mark.parametrize("place", ["top", "inside"])
+def test_what_a_file_puts_in_the_place_of_pythons_own_is_its_own(
+    cli: Cli, tmp_path: Path, changed: str, place: str
+) -> None:
+    """The command goes on with Python's functions, finds its modules and starts its own interpreter."""
+    (tmp_path / "mine.py").write_text(MOVING.format(**{"top": "", "inside": "pass"} | {place: changed}))
+    before = __import__, sys.executable, list(sys.meta_path), sys.modules["re"], time.monotonic
+    said = cli("run", "mine.py", "fake", *FEW, "--dry-run")
+    assert said.code == 0, said.err
+    assert before == (__import__, sys.executable, sys.meta_path, sys.modules["re"], time.monotonic)
 
 
 @pytest.mark.parametrize("words", [{}, {"COMP_WORDS": "bakeoff run", "COMP_CWORD": "abc"}])

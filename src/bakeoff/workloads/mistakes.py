@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
 import os
 import re
 import sys
+import time
 import traceback
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
@@ -62,7 +64,8 @@ def contained() -> Iterator[None]:
     """Have what is run of a user's file neither end this process nor leave it in another folder.
 
     What was asked for by relative paths, such as where results are kept, is where it was asked for. What is left
-    running is noted, what is printed goes to standard error, and a lower limit of recursion is the file's alone.
+    running is noted, what is printed goes to standard error, and a lower limit of recursion is the file's alone, as is
+    what it puts in the place of Python's own.
     """
     deepest = sys.getrecursionlimit()
     try:
@@ -70,13 +73,29 @@ def contained() -> Iterator[None]:
     except OSError:
         folder = ""  # It is gone, as somebody may have removed it.
     try:
-        with LEFT.noted(), _no_sudden_end(), for_its_author():
+        with _pythons_own(), LEFT.noted(), _no_sudden_end(), for_its_author():
             yield
     finally:
         sys.setrecursionlimit(max(deepest, sys.getrecursionlimit()))
         with suppress(OSError):
             if folder and os.getcwd() != folder:  # noqa: PTH109
                 os.chdir(folder)
+
+
+@contextmanager
+def _pythons_own() -> Iterator[None]:
+    """Have functions of Python's that a file replaces or takes away there again, and how Python finds modules."""
+    before = [(vars(module), dict(vars(module))) for module in (builtins, os, time)]
+    interpreter, finders, modules = sys.executable, list(sys.meta_path), dict(sys.modules)
+    try:
+        yield
+    finally:
+        for names, own in before:
+            names.update(own)
+        sys.executable = interpreter
+        sys.meta_path.extend(one for one in finders if one not in sys.meta_path)
+        for name, module in modules.items():
+            sys.modules.setdefault(name, module)
 
 
 @contextmanager
