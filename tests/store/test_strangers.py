@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import os
@@ -256,3 +257,21 @@ def test_a_record_goes_by_its_folder(tmp_path: Path, record_of: Any) -> None:
     write_record(tmp_path / "r01-fake", strange)
     assert read_records(tmp_path).records == {}
     assert "is the record of another trial: '../../etc'" in read_records(tmp_path).damaged[0]
+
+
+def test_a_trial_that_may_not_be_entered_is_told(
+    tmp_path: Path, record_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round does not vanish from a report because its folder is for its owner alone; tests may run as root."""
+    write_record(tmp_path / "r01-fake", record_of())
+    look = os.lstat
+
+    def refused(path: Any, **given: Any) -> os.stat_result:
+        if str(path).endswith("r01-fake/record.json"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return look(path, **given)
+
+    monkeypatch.setattr(os, "lstat", refused)
+    for read in (read_records, take_up):
+        with pytest.raises(StoreError, match=r"cannot read .*r01-fake: Permission denied"):
+            read(tmp_path)

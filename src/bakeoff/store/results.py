@@ -98,7 +98,19 @@ def is_done_again(record: Record) -> bool:
 
 
 def _trials(folder: Path) -> list[Path]:
-    """Return the folders of the trials that have a record, or something in its place, sorted by name."""
+    """Return the folders of the trials that have a record, or something in its place, sorted by name.
+
+    Raises StoreError for a folder that may not be entered: its record would be missing without a word.
+    """
+    for one in sorted(folder.glob("[!.]*")):
+        try:
+            if not one.is_symlink():
+                os.lstat(one / RECORD_FILE)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            msg = f"cannot read {one}: {error.strerror or error}"
+            raise StoreError(msg) from error
     return sorted(path.parent for path in folder.glob(f"*/{RECORD_FILE}"))
 
 
