@@ -303,6 +303,15 @@ def test_a_lower_limit_of_recursion_is_the_files_own(cli: Cli, tmp_path: Path) -
     assert (said.code, sys.getrecursionlimit()) == (0, before), said.err
 
 
+def test_ctrl_c_behind_the_last_word_changes_nothing() -> None:
+    """Python takes the command's own handler away before it takes its objects apart."""
+    late = "class Late:\n    def __del__(self, kill=os.kill, own=os.getpid(), number=signal.SIGINT): kill(own, number)"
+    text = f"import os, signal, sys\n{late}\nsys.late = Late()\nfrom bakeoff.cli import main\nsys.exit(main())"
+    said = subprocess.run([sys.executable, "-c", text, "--version"], capture_output=True, check=False)
+    assert (said.returncode, said.stderr) == (0, b"")
+    assert said.stdout.startswith(b"bakeoff")
+
+
 @pytest.mark.parametrize(
     "changed",
     [

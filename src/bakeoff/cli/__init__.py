@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import shlex
@@ -64,6 +65,8 @@ class Process:
     def own(self) -> None:
         """Make it the command's own: interrupts in quick succession are one."""
         self.is_own = True
+        # The last of all hooks, as the first to be registered: others, which may wait, are interrupted as ever.
+        atexit.register(_be_deaf)
         # Whoever started it may have it ignore them, as nohup(1) does for others.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._interrupt)
@@ -77,6 +80,11 @@ class Process:
         if now_s - self._interrupted_s >= ONE_INTERRUPT_S:
             self._interrupted_s = now_s
             raise TerminatedError if number == signal.SIGTERM else KeyboardInterrupt
+
+
+def _be_deaf() -> None:
+    """Leave Ctrl-C unanswered: all is said and written, and Python, which is ending, would end by the signal."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 PROCESS = Process()
