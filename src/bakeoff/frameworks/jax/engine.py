@@ -287,7 +287,8 @@ class TrainStep(WithoutOutputs, Step):
         optimizer_state = self._transformation.init(replicas.own(trained))
         rest = replicas.replicated((optimizer_state, key, precision.scale()))
         self._state = State(self._state.parameters, rest[0], self._state.statistics, *rest[1:])
-        self._loss: jax.Array = jnp.array(jnp.nan)
+        # Put there, not computed: with JAX_DEBUG_NANS set, JAX refuses to compute one.
+        self._loss: jax.Array = jax.device_put(np.float32(np.nan))
 
     def _compute_loss(
         self,
