@@ -1,7 +1,15 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from asking import answer
+
+from bakeoff.race.conductor import verify
+from bakeoff.spec.request import Request
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.by_turns
@@ -20,3 +28,12 @@ def test_other_ways_are_convolutions() -> None:
         "a kernel larger than its stride reaches",
     }
     assert told["products"].keys() < told["program"].keys()
+
+
+@pytest.mark.by_turns
+def test_a_user_who_stops_at_nan_is_not_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No number that the engine makes for itself is a NaN that JAX is asked to compute."""
+    monkeypatch.setenv("JAX_DEBUG_NANS", "1")
+    asked = {"contenders": ("jax",), "size": "reduced", "threads": 1, "results": str(tmp_path)}
+    (certificate,) = verify(Request(workload="mlp-mnist", **asked))
+    assert certificate.passed, certificate.reason
