@@ -34,13 +34,25 @@ def cross_entropy(
             )
         return _of_weighted(by_class, labels, weight, label_smoothing, ignore, reduction)
     by_class = jt.reshape(by_class, (-1, by_class.shape[-1]))
-    losses = jt.nn.cross_entropy_loss(by_class, labels, ignore_index=ignore, reduction="none")
     counted = None if ignore is None else jt.float32(labels != ignore)
-    if label_smoothing:
-        spread = jt.reshape(-jt.mean(jt.nn.log_softmax(by_class, dim=-1), -1), labels.shape)
-        spread = spread if counted is None else spread * counted
-        losses = (1 - label_smoothing) * losses + label_smoothing * spread
-    return _reduced(losses, counted, reduction)
+    if not label_smoothing:
+        losses = jt.nn.cross_entropy_loss(by_class, labels, ignore_index=ignore, reduction="none")
+        return _reduced(losses, counted, reduction)
+    shifted, log_sums = _log_sums(by_class)
+    is_label = jt.reshape(labels, (-1,)).broadcast(shifted, [1]) == jt.index(shifted.shape, 1)
+    wanted = (1 - label_smoothing) * jt.sum(shifted * is_label, -1) + label_smoothing * jt.mean(shifted, -1)
+    losses = jt.reshape(log_sums - wanted, labels.shape)
+    return _reduced(losses if counted is None else losses * counted, counted, reduction)
+
+
+def _log_sums(by_class: Any) -> tuple[Any, Any]:
+    """Return logits less their largest, and the logarithm of the sum of their exponentials.
+
+    Jittor's log_softmax has a gradient through the largest, and one of the logarithm that is a sum over all classes:
+    what their float32 rounds went to the class of the largest, 2 % of its bias' gradient among the 32,320 of GNMT.
+    """
+    shifted = by_class - jt.max(by_class, -1, keepdims=True).stop_grad()
+    return shifted, jt.log(jt.sum(jt.exp(shifted), -1))
 
 
 def _of_shares(by_class: Any, shares: Any, weight: Any, label_smoothing: float, reduction: str) -> Any:
@@ -48,7 +60,8 @@ def _of_shares(by_class: Any, shares: Any, weight: Any, label_smoothing: float, 
     if label_smoothing:
         shares = (1 - label_smoothing) * shares + label_smoothing / by_class.shape[-1]
     shares = shares if weight is None else shares * weight
-    return _reduced(-jt.sum(shares * jt.nn.log_softmax(by_class, dim=-1), -1), None, reduction)
+    shifted, log_sums = _log_sums(by_class)
+    return _reduced(log_sums * jt.sum(shares, -1) - jt.sum(shares * shifted, -1), None, reduction)
 
 
 def _of_weighted(
@@ -57,11 +70,11 @@ def _of_weighted(
     """Return the cross-entropy of labels whose classes are weighted, which Jittor's function averages otherwise."""
     counted = jt.ones(labels.shape) if ignore is None else jt.float32(labels != ignore)
     within = labels if ignore is None else jt.ternary(labels != ignore, labels, jt.zeros_like(labels))
-    log_p = jt.nn.log_softmax(by_class, dim=-1)
+    shifted, log_sums = _log_sums(by_class)
     of_labels = weight[within] * counted
-    losses = -(1 - label_smoothing) * of_labels * jt.gather(log_p, -1, within.unsqueeze(-1)).squeeze(-1)
+    losses = (1 - label_smoothing) * of_labels * (log_sums - jt.gather(shifted, -1, within.unsqueeze(-1)).squeeze(-1))
     if label_smoothing:
-        losses = losses - label_smoothing * counted * jt.mean(log_p * weight, -1)
+        losses = losses + label_smoothing * counted * (log_sums * jt.mean(weight) - jt.mean(shifted * weight, -1))
     return _reduced(losses, of_labels, reduction)
 
 
