@@ -49,7 +49,7 @@ def _log_sums(by_class: Any) -> tuple[Any, Any]:
     """Return logits less their largest, and the logarithm of the sum of their exponentials.
 
     Jittor's log_softmax has a gradient through the largest, and one of the logarithm that is a sum over all classes:
-    what their float32 rounds went to the class of the largest, 2 % of its bias' gradient among the 32,320 of GNMT.
+    what their float32 rounds went to the class of the largest, 2 % of its bias' gradient among GNMT's 32,320.
     """
     shifted = by_class - jt.max(by_class, -1, keepdims=True).stop_grad()
     return shifted, jt.log(jt.sum(jt.exp(shifted), -1))
