@@ -11,7 +11,7 @@ from tests.explaining.conftest import planned
 from tests.explaining.test_causes import record
 
 from bakeoff.judge.light import PeakKey
-from bakeoff.race.remembered import digest, name_of, setting_of
+from bakeoff.race.remembered import digest, name_of, saw_these_variables, setting_of
 from bakeoff.race.stages import certify, late, peaks
 from bakeoff.spec.per_sample import PerSample
 
@@ -66,6 +66,21 @@ def test_a_trial_that_is_not_run_yet_is_named_by_all_that_it_will_have(monkeypat
     names.append(name_of(CODE, plan, ["x"]))
     assert len(set(names)) == len(names)
     assert name_of(CODE, msgspec.structs.replace(plan, packages_sha256=""), ["x"]) == ""
+
+
+def test_what_ran_with_other_variables_is_not_remembered_for_these(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison may go on with a variable that its first trials did not have, or without one of theirs."""
+    plan = msgspec.structs.replace(
+        planned("torch"), watched=["WATCHED_*", "GLIBC_TUNABLES"], variables={"WATCHED_0": "1"}
+    )
+    before = record("torch")
+    monkeypatch.setenv("WATCHED_0", "of the trial itself")
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.check=0")
+    assert saw_these_variables(before, plan)
+    assert not saw_these_variables(msgspec.structs.replace(before, inherited={"WATCHED_ONE": "1"}), plan)
+    monkeypatch.setenv("WATCHED_ONE", "1")
+    assert not saw_these_variables(before, plan)
+    assert saw_these_variables(msgspec.structs.replace(before, inherited={"WATCHED_ONE": "1"}), plan)
 
 
 def of_trial(**changed: Any) -> tuple[Any, ContenderPlan]:

@@ -14,6 +14,7 @@ import msgspec
 
 import bakeoff
 from bakeoff.environments.installed import base
+from bakeoff.measure.memory import TUNABLES
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.options import inherited
 from bakeoff.store.evidence import checked_arrays
@@ -89,6 +90,15 @@ def name_of(code: Sequence[str], plan: ContenderPlan, facts: Sequence[object]) -
     seen = sorted(inherited(plan.watched, os.environ).items())
     known = [bakeoff.__version__, code_sha256(tuple(code)), plan.contender.framework, plan.packages_sha256, seen]
     return digest([*known, sorted(plan.variables.items()), *facts]) if plan.packages_sha256 else ""
+
+
+def saw_these_variables(record: Record, plan: ContenderPlan) -> bool:
+    """Return whether a trial saw the watched variables of now: a comparison may go on with others than it began with.
+
+    Those of malloc, of which a trial's own are a part, are left out.
+    """
+    now = {name: value for name, value in inherited(plan.watched, os.environ).items() if name not in plan.variables}
+    return {**record.inherited, TUNABLES: ""} == {**now, TUNABLES: ""}
 
 
 def setting_of(record: Record, code: Sequence[str]) -> list[object]:

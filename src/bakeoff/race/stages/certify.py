@@ -13,7 +13,7 @@ from bakeoff.judge.certificate import failed_reference, is_off
 from bakeoff.race import fitting
 from bakeoff.race.least import least
 from bakeoff.race.progress import Certified, Event
-from bakeoff.race.remembered import keep, name_of, recall
+from bakeoff.race.remembered import keep, name_of, recall, saw_these_variables
 from bakeoff.race.stages.stage import Adopted, RaceState, WantedTrials, adopted, alone, built_then, in_turn
 from bakeoff.spec.protocol import Certify, MeasureSpread
 from bakeoff.store.evidence import EVIDENCE_FILE
@@ -164,7 +164,7 @@ def _remember(state: RaceState, plan: ContenderPlan, trial: Trial | None) -> Non
     """Keep a trial's record and arrays, if it was run here."""
     if trial is None or (record := state.records.get(trial.spec.name)) is None:
         return
-    name = _name(state, plan, trial)
+    name = _name(state, plan, trial) if saw_these_variables(record, plan) else ""
     if name and record.outcome == "done" and record.trial.comparison == state.comparison.id:
         keep(KIND, name, record, state.folder / trial.spec.name / EVIDENCE_FILE)
 
