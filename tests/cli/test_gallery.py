@@ -189,6 +189,20 @@ def test_a_link_in_a_results_directory_is_not_followed(cli: Cli, results: Path, 
     check(cli("gallery", str(results / "mlp-mnist-5ec7"), "-o", "named"), "1 made")
 
 
+@pytest.mark.parametrize("of", ["all pages", "a page"])
+def test_a_link_in_a_gallery_is_not_followed(cli: Cli, results: Path, tmp_path: Path, of: str) -> None:
+    """Pages are written into the gallery's own folder, and to nowhere that a link in it leads."""
+    check(cli("gallery", str(results), "-o", "site"), "made")
+    place = tmp_path / "site" / "pages" if of == "all pages" else next((tmp_path / "site" / "pages").iterdir())
+    shutil.rmtree(place)
+    (tmp_path / "elsewhere").mkdir()
+    place.symlink_to(tmp_path / "elsewhere")
+    link = place.name
+    said = cli("gallery", str(results), "-o", "site", "--force")
+    assert (said.code, f"{link} is a link, and links are not followed" in said.err) == (2, True), said.err
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_comparisons_of_a_study_without_a_page_stand_for_themselves(cli: Cli, results: Path, tmp_path: Path) -> None:
     """A study that cannot be read hides none of its comparisons from the list, and no page leads to one of its own."""
     (results / "sweep-4f2a" / "study.json").write_text("{")

@@ -43,6 +43,17 @@ def test_a_file_that_bakeoff_did_not_write_stays(recorded: Cli, tmp_path: Path, 
     assert recorded("report", option, name).code == 0
 
 
+@pytest.mark.parametrize("form", [("report", "--html"), ("report", "--chart"), ("export", "--csv")])
+def test_a_link_that_leads_nowhere_is_somebodys(recorded: Cli, tmp_path: Path, form: tuple[str, str]) -> None:
+    """It is replaced by --force alone, as a file is, and nothing is written to where it leads."""
+    link = tmp_path / ("chart.png" if form[1] == "--chart" else "file.html")
+    link.symlink_to(tmp_path / "nowhere")
+    said = recorded(*form, link.name)
+    assert (said.code, link.is_symlink(), "replace it by --force" in said.err) == (MISUSED, True, True), said.err
+    assert recorded(*form, link.name, "--force").code == 0
+    assert (link.is_symlink(), (tmp_path / "nowhere").exists()) == (False, False)
+
+
 def test_a_folder_is_no_file_to_write(recorded: Cli, tmp_path: Path) -> None:
     """What is no regular file is not replaced, by --force neither."""
     (tmp_path / "page.html").mkdir()

@@ -110,8 +110,11 @@ def _check(files: dict[str, Path], *, force: bool) -> None:
         msg = "two formats cannot be one file: name a file for each"
         raise UsageError(msg)
     for path in files.values():
-        if path != STDOUT and path.exists() and not (force and path.is_file()):
-            why = "is there: name another file, or replace it by --force" if path.is_file() else "is no file to replace"
+        if path == STDOUT or not (path.exists() or path.is_symlink()):
+            continue
+        may_be = path.is_file() or not path.exists()  # a file, or a link that leads nowhere
+        if not (force and may_be):
+            why = "is there: name another file, or replace it by --force" if may_be else "is no file to replace"
             msg = f"{path} {why}"
             raise UsageError(msg)
 

@@ -53,6 +53,9 @@ def check_overwritable(path: Path, *, force: bool) -> None:
     try:
         found = os.stat(path)  # noqa: PTH116 - one name for what is there
     except (OSError, ValueError):
+        if path.is_symlink() and not force:
+            msg = f"{path} is a link that leads nowhere: name another file, or replace it by --force"
+            raise UsageError(msg) from None
         return  # Nothing is there, or it cannot be written either: writing says why.
     if not stat.S_ISREG(found.st_mode):
         msg = f"{path} is no regular file: name a file to write"

@@ -60,6 +60,9 @@ def check(folder: Path, slugs: Iterable[str], *, force: bool) -> None:
         check_overwritable(folder / name, force=force)
     for slug in slugs:
         here = folder / PAGES / slug
+        if led := next((one for one in (here.parent, here) if one.is_symlink()), None):
+            msg = f"{led} is a link, and links are not followed: remove it"
+            raise UsageError(msg)
         if here.exists():
             for name in (*FILES, ENTRY_FILE):
                 check_overwritable(here / name, force=force)
