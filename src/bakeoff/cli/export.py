@@ -110,7 +110,7 @@ def _check(files: dict[str, Path], *, force: bool) -> None:
         msg = "two formats cannot be one file: name a file for each"
         raise UsageError(msg)
     for path in files.values():
-        if path == STDOUT or not (path.exists() or path.is_symlink()):
+        if path == STDOUT or not os.path.lexists(path):
             continue
         may_be = path.is_file() or not path.exists()  # a file, or a link that leads nowhere
         if not (force and may_be):
